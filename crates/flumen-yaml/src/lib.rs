@@ -1,0 +1,15 @@
+//! YAML as the Kubernetes tools read and write it.
+//!
+//! The reader accepts and rejects what go-yaml v3 does; the writer prints what go-yaml v2 prints
+//! through `sigs.k8s.io/yaml`, because that pair is what `kustomize build` is made of.
+//! In between stands one tree, [`Node`], that keeps the order of keys and the place of every node.
+//!
+//! ```text
+//! bytes ─▶ scanner ─▶ parser (events) ─▶ composer ─▶ Node ─▶ emitter ─▶ bytes
+//! ```
+
+mod node;
+mod text;
+
+pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};
+pub use text::Text;
