@@ -12,6 +12,7 @@
 //! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
 //! never inside it; see [`resource`].
 
+mod build_annotations;
 mod config;
 mod error;
 mod generate;
@@ -20,6 +21,7 @@ mod kustomization;
 mod loader;
 mod resmap;
 mod resource;
+mod select;
 mod transform;
 
 pub use error::{Error, Location};
