@@ -86,12 +86,8 @@ impl Loader {
             return Err(remote::refuse(&path.to_string_lossy()));
         }
         let root = tree.real_dir(path).map_err(|error| error::not_a_root(&*tree, path, &error))?;
-        let files = Files {
-            tree,
-            restriction,
-            cache: Mutex::default(),
-            entered: AtomicUsize::new(0),
-        };
+        let files =
+            Files { tree, restriction, cache: Mutex::default(), entered: AtomicUsize::new(0) };
         let link = Link { root: root.into(), above: None, depth: 0 };
         Ok(Self { files: Arc::new(files), link: Arc::new(link) })
     }
@@ -152,11 +148,8 @@ impl Loader {
         let root = tree.real_dir(&path).map_err(|error| error::not_a_root(tree, &path, &error))?;
         self.refuse_cycle(&root)?;
         self.count_entry(&root)?;
-        let link = Link {
-            root: root.into(),
-            above: Some(self.link.clone()),
-            depth: self.link.depth + 1,
-        };
+        let link =
+            Link { root: root.into(), above: Some(self.link.clone()), depth: self.link.depth + 1 };
         Ok(Self { files: self.files.clone(), link: Arc::new(link) })
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use flumen_yaml::int_value;
+
 /// The value of a scalar that is a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
@@ -79,21 +81,4 @@ impl fmt::Display for Number {
             }
         }
     }
-}
-
-/// A whole number of 64 bits in any of the notations of YAML.
-fn int_value(text: &str) -> Option<i128> {
-    let bare = text.replace('_', "");
-    let (sign, digits) = match bare.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, bare.strip_prefix('+').unwrap_or(&bare)),
-    };
-    let (radix, digits) = match digits.get(..2) {
-        Some("0x" | "0X") => (16, digits.get(2..)?),
-        Some("0o" | "0O") => (8, digits.get(2..)?),
-        Some("0b" | "0B") => (2, digits.get(2..)?),
-        Some(_) if digits.starts_with('0') => (8, digits.get(1..)?),
-        _ => (10, digits),
-    };
-    u64::from_str_radix(digits, radix).ok().map(|value| sign * i128::from(value))
 }

@@ -74,8 +74,7 @@ impl Problem {
 
     /// A number that does not fit.
     pub(super) fn number(text: &str, wanted: &str, pos: Pos) -> Self {
-        let cause =
-            Cause::Mismatch { found: format!("number {text}"), wanted: wanted.to_owned() };
+        let cause = Cause::Mismatch { found: format!("number {text}"), wanted: wanted.to_owned() };
         Self::from_cause(cause, pos, None)
     }
 

@@ -52,9 +52,7 @@ pub(crate) fn integer(wanted: &'static str) -> impl Fn(Value<'_>) -> Result<i64>
         if !number.is_finite() {
             return Err(Problem::new("json: unsupported value: not a finite number", value.pos()));
         }
-        number
-            .as_i64()
-            .ok_or_else(|| Problem::number(&number.to_string(), wanted, value.pos()))
+        number.as_i64().ok_or_else(|| Problem::number(&number.to_string(), wanted, value.pos()))
     }
 }
 
@@ -67,8 +65,9 @@ pub(crate) fn list<T: Default>(
         let Some(items) = value.node.as_seq() else {
             return Err(value.mismatch(format!("[]{item}")));
         };
-        let read_item =
-            |node| if value.with(node).is_null() { Ok(T::default()) } else { read(value.with(node)) };
+        let read_item = |node| {
+            if value.with(node).is_null() { Ok(T::default()) } else { read(value.with(node)) }
+        };
         items.iter().map(read_item).collect()
     }
 }

@@ -42,8 +42,10 @@ fn find(loader: &Loader) -> Result<(&'static str, File)> {
             Ok(file) if found.is_none() => found = Some((name, file)),
             Ok(_) => {
                 let root = loader.root().display();
-                return Err(Error::new(format!("Found multiple kustomization files under: {root}"))
-                    .hint("keep one of kustomization.yaml, kustomization.yml and Kustomization"));
+                return Err(Error::new(format!(
+                    "Found multiple kustomization files under: {root}"
+                ))
+                .hint("keep one of kustomization.yaml, kustomization.yml and Kustomization"));
             }
             Err(FsError::NotFound { .. }) => {}
             Err(error) => obstacle = Some(loader.explain(name, &error)),
@@ -185,4 +187,3 @@ fn enforce(kustomization: &Kustomization, node: &Node, file: &Path, root: &Path)
     ))
     .at(file, pos))
 }
-

@@ -46,25 +46,27 @@ pub(super) fn unreadable(
     }
 }
 
+const ROOT: &str = "must build at directory";
+
+pub(super) fn empty_root() -> Error {
+    Error::new("directory path cannot be empty").within(ROOT)
+}
+
 /// A directory that cannot be the root of a build.
 pub(super) fn not_a_root(tree: &dyn Tree, path: &Path, error: &FsError) -> Error {
-    const WHAT: &str = "must build at directory";
     let is_file = matches!(error, FsError::NotDirectory { .. })
         && path.parent().is_some_and(|parent| tree.real_dir(parent).is_ok());
-    if path.as_os_str().is_empty() {
-        return Error::new("directory path cannot be empty").within(WHAT);
-    }
     if is_file {
         let file = path.display();
         return Error::new(format!("'{file}': file is not directory"))
-            .within(WHAT)
+            .within(ROOT)
             .hint("name the directory that holds the kustomization file");
     }
     let error = match error {
         FsError::NotFound { .. } => missing(tree, path, unresolved(tree, path, error)),
         _ => Error::new(unresolved(tree, path, error)),
     };
-    error.within("not a valid directory").within(WHAT)
+    error.within("not a valid directory").within(ROOT)
 }
 
 /// Why a path leads nowhere.

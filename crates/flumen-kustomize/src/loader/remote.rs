@@ -119,7 +119,11 @@ pub(crate) fn printable(path: &str) -> Cow<'_, str> {
         Some(at) => shown.get(at + 1..).unwrap_or_default(),
         None => shown,
     };
-    if shown.len() == rest.len() { Cow::Borrowed(path) } else { format!("{scheme}://{shown}").into() }
+    if shown.len() == rest.len() {
+        Cow::Borrowed(path)
+    } else {
+        format!("{scheme}://{shown}").into()
+    }
 }
 
 #[cfg(test)]
