@@ -12,7 +12,9 @@
 //! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
 //! never inside it; see [`resource`].
 
+mod build_annotations;
 mod config;
+mod decode;
 mod error;
 mod generate;
 mod id;
@@ -20,6 +22,8 @@ mod kustomization;
 mod loader;
 mod resmap;
 mod resource;
+mod select;
 mod transform;
 
 pub use error::{Error, Location};
+pub use loader::LoadRestriction;
