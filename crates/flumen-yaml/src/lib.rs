@@ -8,8 +8,21 @@
 //! bytes ─▶ scanner ─▶ parser (events) ─▶ composer ─▶ Node ─▶ emitter ─▶ bytes
 //! ```
 
+mod budget;
+mod compose;
+mod encoding;
+mod error;
 mod node;
+mod parser;
+mod resolve;
+mod scanner;
 mod text;
 
+pub use budget::Budget;
+pub use compose::{Events, events, read, read_resource};
+pub use encoding::decode;
+pub use error::Error;
 pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};
+pub use parser::{Event, EventKind, Properties};
+pub use resolve::resolve;
 pub use text::Text;
