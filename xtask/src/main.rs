@@ -1,1 +1,67 @@
-fn main() {}
+//! Development tasks, started with `cargo xtask VERB`.
+//!
+//! One verb, one module. A verb prints headings and its findings on standard error and ends with
+//! status 0 when all is well, 1 when something was found, 2 when it was called wrongly.
+#![allow(clippy::disallowed_methods, reason = "tasks work on the disk and measure time")]
+
+use std::{env, process::ExitCode};
+
+mod bench;
+mod campaign;
+mod corpora;
+mod golden;
+mod process;
+mod progress;
+mod verify;
+
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const HELP: &str = "\
+Usage: cargo xtask VERB [ARGUMENTS]
+
+  test                      everything a change must pass: format, lints, tests, examples, corpora
+  fmt [--check]             format all code
+  lint                      clippy over everything, warnings denied
+  golden --check [FILTER]   compare the recorded answers with the `kustomize` on PATH
+  golden --record [FILTER]  record the answers anew from the `kustomize` on PATH
+  generate [--check]        make the generated tables again, or only see whether they are stale
+  bench [ARGUMENTS]         time the release build against the `kustomize` on PATH
+  campaign NAME             a long search for faults; --seconds N, --seed N
+                              fuzz-reader   broken YAML against the reader
+                              fuzz-build    broken golden cases against the binary
+                              differential  changed golden cases against the `kustomize` on PATH
+  deny                      licences, advisories and banned crates, with `cargo deny`
+  help                      this text
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let (verb, rest) = match arguments.split_first() {
+        Some((verb, rest)) => (verb.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let result = match verb {
+        "test" => verify::run(rest),
+        "fmt" => verify::format(rest),
+        "lint" => verify::lint(),
+        "golden" => golden::run(rest),
+        "bench" => bench::run(rest),
+        "campaign" => campaign::run(rest),
+        "deny" => verify::deny(),
+        "help" | "--help" | "-h" => {
+            progress::say(HELP.trim_end());
+            Ok(())
+        }
+        _ => {
+            progress::say(&format!("unknown verb `{verb}`\n\n{}", HELP.trim_end()));
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            progress::say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

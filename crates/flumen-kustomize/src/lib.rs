@@ -1,1 +1,27 @@
+//! `kustomize build`, natively.
 //!
+//! A build reads a tree of kustomizations and ends in an ordered set of objects:
+//!
+//! ```text
+//! kustomization file ─▶ resources, bases, components ─▶ generators ─▶ transformers ─▶ validators
+//!                                     │ (once for each kustomization, innermost first)
+//!                                     ▼
+//!            hash suffixes ─▶ name references ─▶ variables ─▶ order ─▶ objects
+//! ```
+//!
+//! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
+//! never inside it; see [`resource`].
+
+mod build_annotations;
+mod config;
+mod error;
+mod generate;
+mod id;
+mod kustomization;
+mod loader;
+mod resmap;
+mod resource;
+mod select;
+mod transform;
+
+pub use error::{Error, Location};

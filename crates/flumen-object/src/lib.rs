@@ -1,1 +1,12 @@
+//! The object model: what a manifest is once it has been read.
 //!
+//! An [`Object`] is a tree with an identity and an [`Origin`]; an [`ObjectSet`] is what every engine
+//! hands on: ordered, owning, and able to say for each object where it came from.
+
+mod gvk;
+mod object;
+mod origin;
+
+pub use gvk::Gvk;
+pub use object::{Object, ObjectId, ObjectSet};
+pub use origin::Origin;

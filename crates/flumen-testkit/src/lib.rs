@@ -1,1 +1,24 @@
+//! What the tests of the other crates share: golden cases, scratch trees, differences.
 //!
+//! A golden case is a small file tree and what the reference tool printed for it, kept as one
+//! readable text file (see [`archive`]). The tree is written to a scratch directory, a command
+//! runs there, and [`Case::judge`] says in words how the answer differs:
+//!
+//! ```text
+//! corpus/…/behaviour.txt ─▶ Case ─▶ scratch directory ─▶ Outcome ─▶ verdict
+//! ```
+//!
+//! Only tests and `xtask` depend on this crate, so it may touch the disk and the clock directly.
+#![allow(clippy::disallowed_methods)]
+
+pub mod archive;
+mod case;
+mod diff;
+mod outside;
+mod process;
+
+pub use archive::{Archive, ArchiveError, Content, Entry};
+pub use case::{Case, CaseError, Expected};
+pub use diff::difference;
+pub use outside::{repository_root, shared_dir, skip};
+pub use process::{Outcome, run};

@@ -33,11 +33,7 @@ pub fn read(text: &Text, first_line: u32, budget: &Budget) -> Result<Vec<Node>, 
 
 /// Reads a piece between two `---` lines as kustomize does: the first document only, whatever comes
 /// behind it, and only with keys that JSON can have. None if the text has no document.
-pub fn read_resource(
-    text: &Text,
-    first_line: u32,
-    budget: &Budget,
-) -> Result<Option<Node>, Error> {
+pub fn read_resource(text: &Text, first_line: u32, budget: &Budget) -> Result<Option<Node>, Error> {
     read_stream(text, first_line, budget, Keys::Strings, 1, false).map(|mut nodes| nodes.pop())
 }
 

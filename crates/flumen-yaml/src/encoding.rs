@@ -213,7 +213,10 @@ mod tests {
         check(b"\xEF\xBF\xBF", refused(Pos::new(1, 1)));
         check(b"\0", refused(Pos::new(1, 1)));
         check(b"\x01\xFF", refused(Pos::new(1, 1)));
-        check("\t\r\u{85}\u{A0}\u{FEFF}\u{FFFD}".as_bytes(), Ok("\t\r\u{85}\u{A0}\u{FEFF}\u{FFFD}"));
+        check(
+            "\t\r\u{85}\u{A0}\u{FEFF}\u{FFFD}".as_bytes(),
+            Ok("\t\r\u{85}\u{A0}\u{FEFF}\u{FFFD}"),
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@
 
 mod event;
 
+use event::{Directives, expand_tag};
 pub use event::{Event, EventKind, Properties};
-use event::{expand_tag, Directives};
 
 use crate::{
     Pos, Style, Text,
@@ -191,7 +191,9 @@ impl<'a> Parser<'a> {
         let start = token.mark;
         let begins_explicitly = matches!(
             token.kind,
-            TokenKind::VersionDirective { .. } | TokenKind::TagDirective(_) | TokenKind::DocumentStart
+            TokenKind::VersionDirective { .. }
+                | TokenKind::TagDirective(_)
+                | TokenKind::DocumentStart
         );
         if matches!(token.kind, TokenKind::StreamEnd) {
             self.state = State::End;

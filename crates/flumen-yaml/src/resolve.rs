@@ -19,7 +19,11 @@ pub fn resolve(plain: &str) -> Tag {
     let Some(&first) = plain.as_bytes().first() else { return Tag::Null };
     match first {
         b'0'..=b'9' | b'+' | b'-' => {
-            if is_timestamp(plain) { Tag::Timestamp } else { resolve_number(plain) }
+            if is_timestamp(plain) {
+                Tag::Timestamp
+            } else {
+                resolve_number(plain)
+            }
         }
         b't' | b'T' | b'f' | b'F' => match plain {
             "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Tag::Bool,
@@ -83,7 +87,9 @@ pub(crate) fn resolve_tagged(tag: &str, text: &str) -> Result<Tag, String> {
         found => found,
     };
     let fits = found == wanted
-        || wanted == Tag::Float && found == Tag::Int && number::fits_int64(&without_underscores(text));
+        || wanted == Tag::Float
+            && found == Tag::Int
+            && number::fits_int64(&without_underscores(text));
     match fits {
         true => Ok(wanted),
         false => Err(format!("cannot decode !!{} `{text}` as a !!{short}", name(found))),

@@ -82,7 +82,8 @@ impl<'a> Scanner<'a> {
     pub(crate) fn peek(&mut self) -> Result<&Token, Fault> {
         self.settle_head()?;
         // The queue holds at least one token now; the fallback cannot happen.
-        const END: &Token = &Token { kind: TokenKind::StreamEnd, mark: Mark { line: 0, column: 0 } };
+        const END: &Token =
+            &Token { kind: TokenKind::StreamEnd, mark: Mark { line: 0, column: 0 } };
         Ok(self.queue.front().unwrap_or(END))
     }
 

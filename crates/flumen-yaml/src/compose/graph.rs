@@ -33,7 +33,10 @@ enum Kind {
     Sequence(Vec<Id>),
     /// Keys and values in turn.
     Mapping(Vec<Id>),
-    Alias { anchor: Text, target: Id },
+    Alias {
+        anchor: Text,
+        target: Id,
+    },
 }
 
 /// Reads the documents of a stream that has anchors somewhere.
@@ -43,7 +46,8 @@ pub(super) fn read_graph(
     keys: Keys,
     documents: Documents,
 ) -> Result<Vec<Node>, Error> {
-    let mut graph = Graph { budget, keys, vertices: Vec::new(), sizes: Sizes::default(), late: None };
+    let mut graph =
+        Graph { budget, keys, vertices: Vec::new(), sizes: Sizes::default(), late: None };
     let mut anchors = HashMap::new();
     let mut roots = Vec::new();
     loop {
@@ -111,7 +115,8 @@ impl Graph<'_> {
             };
             let id = self.vertices.len();
             if let Some(&parent) = open.last()
-                && let Kind::Sequence(items) | Kind::Mapping(items) = &mut self.vertices[parent].kind
+                && let Kind::Sequence(items) | Kind::Mapping(items) =
+                    &mut self.vertices[parent].kind
             {
                 items.push(id);
             }
@@ -144,12 +149,10 @@ impl Graph<'_> {
         check_scalar_size(&text, pos, self.budget)?;
         let tag = match properties {
             None => implicit_tag(&text, style),
-            Some(properties) => {
-                explicit_tag(&text, style, properties).unwrap_or_else(|problem| {
-                    self.fail_late(Error::new(problem, pos));
-                    Tag::Str
-                })
-            }
+            Some(properties) => explicit_tag(&text, style, properties).unwrap_or_else(|problem| {
+                self.fail_late(Error::new(problem, pos));
+                Tag::Str
+            }),
         };
         Ok(Kind::Scalar(Scalar { text, tag, style }))
     }

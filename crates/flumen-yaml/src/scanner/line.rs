@@ -48,7 +48,9 @@ impl Scanner<'_> {
         let next = self.cursor.pos + 1;
         let byte = self.cursor.byte();
         let is_plain = match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'.' | b'_' | b'(' | b'$' | b'<' => true,
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'.' | b'_' | b'(' | b'$' | b'<' => {
+                true
+            }
             b'-' => !self.cursor.is_blank_or_end(next),
             b'\'' | b'"' | b'|' | b'>' => false,
             _ => return Ok(None),

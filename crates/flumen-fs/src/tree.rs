@@ -1,0 +1,45 @@
+//! What a build asks of the place its files are in.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use crate::FsError;
+
+/// Bigger files are refused: no manifest is, and a sparse file costs its author nothing.
+pub const MAX_FILE_SIZE: u64 = 256 << 20;
+
+/// A file tree that builds read from.
+pub trait Tree: Send + Sync + fmt::Debug {
+    /// The real path of an existing directory: absolute, clean, symbolic links resolved.
+    fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError>;
+
+    /// The content of a regular file of at most [`MAX_FILE_SIZE`].
+    fn read(&self, path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError>;
+
+    /// The names in a directory, sorted.
+    fn list(&self, dir: &Path) -> Result<Vec<String>, FsError>;
+}
+
+/// Where the file that a path leads to may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds<'a> {
+    Anywhere,
+    /// In or below a directory, given by its real path (see [`Tree::real_dir`]).
+    Within(&'a Path),
+}
+
+impl Bounds<'_> {
+    /// Fails unless the real path that `path` leads to lies inside.
+    pub(crate) fn check(self, path: &Path, real: &Path) -> Result<(), FsError> {
+        match self {
+            Bounds::Within(root) if !real.starts_with(root) => Err(FsError::Outside {
+                path: path.to_owned(),
+                real: real.to_owned(),
+                root: root.to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The one error of a build.
+//!
+//! A build fails for hundreds of reasons and its callers treat them all alike: they show them. So
+//! this is one type with parts (what, where, on the way to what, what to try), not an enum with
+//! a variant for each sentence. Where kustomize has words for a mistake, the message has them too,
+//! because people search for them.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use flumen_yaml::Pos;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a build failed.
+#[derive(Debug)]
+pub struct Error(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    message: String,
+    location: Option<Location>,
+    hint: Option<String>,
+    /// Innermost first, as it is collected on the way out.
+    context: Vec<String>,
+    kind: Kind,
+}
+
+/// What a caller inside the engine may want to know about an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    #[default]
+    Other,
+    /// The file was found and read, but it is not YAML.
+    MalformedYaml,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug)]
+pub struct Location {
+    pub file: PathBuf,
+    pub pos: Pos,
+    /// The line itself, unless it may hold a secret.
+    pub line_text: Option<String>,
+}
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(Box::new(Parts {
+            message: message.into(),
+            location: None,
+            hint: None,
+            context: Vec::new(),
+            kind: Kind::Other,
+        }))
+    }
+
+    /// Says where the mistake is. The innermost place wins: it is the most precise.
+    #[must_use]
+    pub(crate) fn at(mut self, file: &Path, pos: Pos) -> Self {
+        self.0.location.get_or_insert_with(|| Location {
+            file: file.to_owned(),
+            pos,
+            line_text: None,
+        });
+        self
+    }
+
+    /// Says what to try. The innermost hint wins.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
+    /// Says what was being done, from the inside out.
+    #[must_use]
+    pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
+        self.0.context.push(doing.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// Lets the edge of the engine add the text of the line that [`Error::at`] names.
+    pub(crate) fn location_mut(&mut self) -> Option<&mut Location> {
+        self.0.location.as_mut()
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Where it is wrong.
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
+    }
+
+    /// What to try.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// What was being done, innermost first.
+    pub fn context(&self) -> &[String] {
+        &self.0.context
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for doing in self.0.context.iter().rev() {
+            write!(f, "{doing}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Adds "while doing this" to whatever went wrong inside.
+pub(crate) trait Context<T> {
+    fn within<S: Into<String>>(self, doing: impl FnOnce() -> S) -> Result<T>;
+}
+
+impl<T> Context<T> for Result<T> {
+    fn within<S: Into<String>>(self, doing: impl FnOnce() -> S) -> Self {
+        self.map_err(|error| error.within(doing()))
+    }
+}

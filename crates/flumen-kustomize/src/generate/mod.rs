@@ -1,0 +1,1 @@
+//! Generators: resources made from literals and files.

@@ -1,0 +1,13 @@
+//! Transformers: one file each, all of the form `fn(&mut ResMap, its configuration, &Scene)`.
+
+use flumen_schema::Schema;
+
+use crate::loader::Loader;
+
+/// What a transformer may consult besides the resources.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) schema: &'a Schema,
+    /// Files of the kustomization that asked for the transformation.
+    pub(crate) loader: &'a Loader,
+}

@@ -1,0 +1,142 @@
+//! `cargo xtask campaign`: long searches for faults, and their short seeded parts for `test`.
+//!
+//! Golden cases are changed at random, one change after the other, and the binary is run after
+//! each. Whatever the input has become, the binary must print the build or refuse it in an orderly
+//! way; in the differential campaign it must also agree with the reference. A case that shows a
+//! fault is stored as a golden case under `target/campaign`, so that it can be run again alone.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use flumen_testkit::{Case, Content, Outcome, difference, repository_root};
+
+use crate::{Result, campaign::random::Random, golden, process::release_binary, progress::say};
+
+mod mutate;
+mod random;
+
+/// Changes made to one case before the next one is drawn.
+const CHANGES: u64 = 6;
+/// Faults after which a campaign gives up; more would only repeat them.
+const MAX_FAULTS: usize = 20;
+
+pub(crate) fn run(arguments: &[String]) -> Result {
+    let mut name = None;
+    let (mut seconds, mut seed) = (600, 1);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut number = || -> Result<u64> {
+            let text = arguments.next().ok_or_else(|| format!("`{argument}` needs a number"))?;
+            Ok(text.parse().map_err(|_| format!("`{text}` is not a number"))?)
+        };
+        match argument.as_str() {
+            "--seconds" => seconds = number()?,
+            "--seed" => seed = number()?,
+            text => name = Some(text),
+        }
+    }
+    let time = Duration::from_secs(seconds);
+    match name {
+        Some("fuzz-build") => build(&release_binary()?, time, seed),
+        Some("differential") => differential(&release_binary()?, &golden::reference()?, time, seed),
+        Some(name) => Err(format!("no campaign is called `{name}`").into()),
+        None => Err("name a campaign: fuzz-build, differential".into()),
+    }
+}
+
+/// Changed golden cases against the binary alone.
+pub(crate) fn build(binary: &Path, time: Duration, seed: u64) -> Result {
+    search("fuzz-build", time, seed, |case| {
+        let outcome = case.run(binary)?;
+        Ok(disorder(&outcome))
+    })
+}
+
+/// Changed golden cases against the binary and the reference.
+fn differential(binary: &Path, kustomize: &Path, time: Duration, seed: u64) -> Result {
+    search("differential", time, seed, |case| {
+        let ours = case.run(binary)?;
+        if let Some(fault) = disorder(&ours) {
+            return Ok(Some(fault));
+        }
+        let theirs = case.run(kustomize)?;
+        Ok(match (ours.succeeded(), theirs.succeeded()) {
+            (true, true) => difference(&theirs.stdout, &ours.stdout),
+            (true, false) => Some(format!("only the reference refuses:\n{}", theirs.stderr)),
+            (false, true) => Some(format!("only we refuse:\n{}", ours.stderr)),
+            (false, false) => None,
+        })
+    })
+}
+
+/// What is wrong with an outcome whatever the input was.
+fn disorder(outcome: &Outcome) -> Option<String> {
+    if let Some(accident) = outcome.accident() {
+        return Some(format!("{accident}\n{}", outcome.stderr));
+    }
+    if outcome.succeeded() || outcome.refused() && !outcome.stderr.trim().is_empty() {
+        return None;
+    }
+    Some("refused without a message, or printed output although it refused".to_owned())
+}
+
+/// Changes cases until the time is up; `examine` says what is wrong with one.
+fn search(
+    name: &str,
+    time: Duration,
+    seed: u64,
+    examine: impl Fn(&Case) -> Result<Option<String>>,
+) -> Result {
+    let cases = Case::load_all(&golden::corpus())?;
+    if cases.is_empty() {
+        return Err("there are no golden cases to change".into());
+    }
+    let mut random = Random::new(seed);
+    let (mut tried, mut faults) = (0, 0);
+    let begin = Instant::now();
+    while begin.elapsed() < time && faults < MAX_FAULTS {
+        let mut case = random.pick(&cases).clone();
+        for _ in 0..CHANGES {
+            change(&mut case, &cases, &mut random);
+            tried += 1;
+            if let Some(fault) = examine(&case)? {
+                faults += 1;
+                let path = store(name, seed, tried, &mut case)?;
+                say(&format!("{} (from {}): {}", path.display(), case.name, fault.trim_end()));
+                break;
+            }
+        }
+    }
+    say(&format!("    {name}: {tried} inputs with seed {seed}, {faults} faults"));
+    if faults == 0 { Ok(()) } else { Err(format!("{faults} inputs show a fault").into()) }
+}
+
+/// Makes one change to one file of the case.
+fn change(case: &mut Case, cases: &[Case], random: &mut Random) {
+    let other = random.pick(cases);
+    let donor = random.pick(&other.files);
+    let files = case.files.len() as u64;
+    let Ok(chosen) = usize::try_from(random.below(files)) else { return };
+    if let Some(entry) = case.files.get_mut(chosen)
+        && let Content::File(bytes) = &mut entry.content
+    {
+        let donor = match &donor.content {
+            Content::File(bytes) => bytes.as_slice(),
+            _ => &[],
+        };
+        mutate::change(bytes, donor, random);
+    }
+}
+
+fn store(name: &str, seed: u64, number: u64, case: &mut Case) -> Result<PathBuf> {
+    let directory = repository_root().join("target").join("campaign");
+    fs::create_dir_all(&directory)?;
+    let path = directory.join(format!("{name}-{seed}-{number}.txt"));
+    case.expected = None;
+    case.recorded = None;
+    fs::write(&path, case.write())?;
+    Ok(path)
+}

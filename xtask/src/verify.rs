@@ -1,0 +1,70 @@
+//! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
+
+use std::{fs, time::Duration};
+
+use flumen_testkit::shared_dir;
+
+use crate::{
+    Result, campaign, corpora,
+    process::{cargo, find, release_binary, show},
+    progress::Progress,
+};
+
+/// Long enough to run each kind of change many times, short enough not to be noticed.
+const CAMPAIGN: Duration = Duration::from_secs(10);
+/// Every run of `test` draws the same changes.
+const SEED: u64 = 1;
+
+pub(crate) fn run(arguments: &[String]) -> Result {
+    if let Some(argument) = arguments.first() {
+        return Err(format!("`test` takes no arguments, but got `{argument}`").into());
+    }
+    let mut progress = Progress::start();
+    progress.step("format", || format(&["--check".to_owned()]));
+    progress.step("lints", lint);
+
+    // Tests that leave something out append a line to this file.
+    let skip_log = tempfile::NamedTempFile::new()?;
+    progress.step("tests, golden cases, examples, doc tests", || {
+        show(cargo(&["test", "--workspace", "--quiet"]).env("FLUMEN_SKIP_LOG", skip_log.path()))
+    });
+    for line in fs::read_to_string(skip_log.path())?.lines() {
+        progress.note_skipped(line.to_owned());
+    }
+
+    let mut binary = None;
+    progress.step("release build", || {
+        binary = Some(release_binary()?);
+        Ok(())
+    });
+    if let Some(binary) = &binary {
+        progress.step("campaign fuzz-build, short", || campaign::build(binary, CAMPAIGN, SEED));
+    }
+    match (&binary, shared_dir(), find("python3")) {
+        (None, ..) => progress.skip("corpora", "there is no release build"),
+        (_, None, _) => progress.skip("corpora", "no `../shared` beside the checkout"),
+        (_, _, None) => progress.skip("corpora", "their runners need python3"),
+        (Some(binary), Some(shared), Some(_)) => {
+            for corpus in &corpora::ALL {
+                progress.step(corpus.title, || corpus.run(binary, &shared));
+            }
+        }
+    }
+    progress.finish()
+}
+
+pub(crate) fn format(arguments: &[String]) -> Result {
+    let mut command = cargo(&["fmt", "--all"]);
+    show(command.args(arguments))
+}
+
+pub(crate) fn lint() -> Result {
+    show(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+}
+
+pub(crate) fn deny() -> Result {
+    if find("cargo-deny").is_none() {
+        return Err("`cargo deny` is not installed; `cargo install cargo-deny` provides it".into());
+    }
+    show(&mut cargo(&["deny", "check"]))
+}
