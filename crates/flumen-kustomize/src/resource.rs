@@ -115,11 +115,6 @@ impl Resource {
         self.id.get_or_init(|| ResId::of(&self.node, schema))
     }
 
-    /// Must be called when the facts about scopes change during a build.
-    pub(crate) fn forget_id(&mut self) {
-        self.id.take();
-    }
-
     /// Every id the resource had before, oldest first.
     pub(crate) fn previous_ids(&self) -> impl Iterator<Item = ResId> + '_ {
         let api_version = self.node.get("apiVersion").and_then(Node::text).cloned();
