@@ -14,12 +14,15 @@
 
 mod config;
 mod error;
+mod fieldspec;
 mod generate;
 mod id;
 mod kustomization;
+mod links;
 mod loader;
 mod resmap;
 mod resource;
+mod scalar;
 mod transform;
 
 pub use error::{Error, Location};
