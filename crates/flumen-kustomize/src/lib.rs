@@ -12,6 +12,7 @@
 //! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
 //! never inside it; see [`resource`].
 
+mod build_annotations;
 mod config;
 mod error;
 mod fieldspec;
@@ -23,6 +24,7 @@ mod loader;
 mod resmap;
 mod resource;
 mod scalar;
+mod select;
 mod transform;
 
 pub use error::{Error, Location};
