@@ -173,11 +173,11 @@ impl FieldPath {
         let mut indices = indices.iter();
         let mut node = node;
         for step in &*self.steps {
-            while let Value::Seq(items) = &mut node.value {
-                node = items.get_mut(usize::try_from(*indices.next()?).ok()?)?;
+            while node.is_seq() {
+                let index = usize::try_from(*indices.next()?).ok()?;
+                node = node.as_seq_mut()?.get_mut(index)?;
             }
-            let Value::Map(map) = &mut node.value else { return None };
-            node = map.get_mut(&step.name)?;
+            node = node.get_mut(&step.name)?;
         }
         Some(node)
     }
