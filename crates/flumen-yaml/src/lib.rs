@@ -8,8 +8,18 @@
 //! bytes ─▶ scanner ─▶ parser (events) ─▶ composer ─▶ Node ─▶ emitter ─▶ bytes
 //! ```
 
+mod canonical;
+mod emit;
+mod json;
+mod natural_order;
 mod node;
+mod number;
 mod text;
+mod timestamp;
 
+pub use canonical::{Canonical, canonical, same_value};
+pub use emit::{EmitError, Unprintable, emit};
+pub use json::{to_json, to_json_pretty};
 pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};
+pub use number::int_value;
 pub use text::Text;
