@@ -1,8 +1,16 @@
 //! Transformers: one file each, all of the form `fn(&mut ResMap, its configuration, &Scene)`.
 
+use std::{path::Path, sync::Arc};
+
 use flumen_schema::Schema;
 
 use crate::loader::Loader;
+
+pub(crate) mod annotations;
+pub(crate) mod labels;
+pub(crate) mod namespace;
+pub(crate) mod prefix;
+pub(crate) mod suffix;
 
 /// What a transformer may consult besides the resources.
 #[derive(Clone, Copy, Debug)]
@@ -10,4 +18,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) schema: &'a Schema,
     /// Files of the kustomization that asked for the transformation.
     pub(crate) loader: &'a Loader,
+    /// The kustomization file itself, for messages.
+    pub(crate) file: &'a Arc<Path>,
 }
