@@ -10,7 +10,7 @@ use flumen_object::Gvk;
 use crate::error::{Error, Result};
 
 /// One place in objects of some kinds. Empty `group`, `version` or `kind` match any.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSpec {
     pub(crate) group: Cow<'static, str>,
     pub(crate) version: Cow<'static, str>,

@@ -14,6 +14,7 @@
 
 mod build_annotations;
 mod config;
+mod decode;
 mod error;
 mod generate;
 mod id;
@@ -25,3 +26,4 @@ mod select;
 mod transform;
 
 pub use error::{Error, Location};
+pub use loader::LoadRestriction;
