@@ -1,16 +1,17 @@
 //! Transformers: one file each, all of the form `fn(&mut ResMap, its configuration, &Scene)`.
 
+pub(crate) mod annotations;
+pub(crate) mod labels;
+pub(crate) mod name_reference;
+pub(crate) mod namespace;
+pub(crate) mod prefix;
+pub(crate) mod suffix;
+
 use std::{path::Path, sync::Arc};
 
 use flumen_schema::Schema;
 
 use crate::loader::Loader;
-
-pub(crate) mod annotations;
-pub(crate) mod labels;
-pub(crate) mod namespace;
-pub(crate) mod prefix;
-pub(crate) mod suffix;
 
 /// What a transformer may consult besides the resources.
 #[derive(Clone, Copy, Debug)]
