@@ -38,7 +38,7 @@ pub(crate) fn load(
 
 /// The tree of a file that holds settings. What comes after the first document is not looked at.
 pub(crate) fn read_first(bytes: &[u8], file: &Path) -> Result<Node> {
-    flumen_yaml::decode(bytes.to_vec())
+    flumen_yaml::decode(bytes)
         .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
         .map(|node| node.unwrap_or_else(Node::null))
         .map_err(|error| Error::new(error.to_string()).at(file, error.pos()))
