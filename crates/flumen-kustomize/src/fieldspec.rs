@@ -108,8 +108,7 @@ impl<'a> Field<'a> {
             return Ok(());
         }
         let create = if self.spec.create { create } else { Create::Never };
-        let node =
-            if self.path.reaches_id() { resource.node_mut() } else { resource.body_mut() };
+        let node = if self.path.reaches_id() { resource.node_mut() } else { resource.body_mut() };
         self.path.visit(node, create, &mut set).map_err(|error| {
             let (path, id) = (&self.spec.path, resource.id(schema));
             error.within(format!("considering field '{path}' of object {id}"))

@@ -123,3 +123,97 @@ impl Link {
 pub(crate) fn string_pair(key: &Text, value: &Text) -> (Text, Scalar) {
     (key.clone(), Scalar { text: value.clone(), tag: Tag::Str, style: Style::Plain })
 }
+
+#[cfg(test)]
+mod tests {
+    use flumen_yaml::{Node, Tag, Text};
+
+    use crate::{
+        config::TransformerConfig,
+        resource::Resource,
+        scalar,
+        transform::{
+            labels,
+            stage::{spec, transformed},
+        },
+    };
+
+    /// Labels a deployment, changes it, and shows the three places of the label.
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Resource), expected: [&str; 3]) {
+        let input = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}";
+        let mut places = Vec::new();
+        transformed(input, |resources, scene| {
+            let config = TransformerConfig::builtin();
+            let pairs = vec![(Text::from("app"), Text::from("base"))];
+            labels::transform(resources, &pairs, &config.common_labels, scene)?;
+            let resource = &mut resources.bodies_mut()[0];
+            change(resource);
+            resource.settle_links();
+            let over = vec![(Text::from("other"), Text::from("x"))];
+            labels::transform(resources, &over, &[spec("metadata/labels", true)], scene)?;
+            for path in PLACES {
+                let value = resources.resources()[0].node().at(path).and_then(Node::as_str);
+                places.push(value.unwrap_or("-").to_owned());
+            }
+            Ok(())
+        });
+        assert_eq!(places, expected);
+    }
+
+    const PLACES: [&[&str]; 3] = [
+        &["metadata", "labels", "app"],
+        &["spec", "selector", "matchLabels", "app"],
+        &["spec", "template", "metadata", "labels", "app"],
+    ];
+
+    fn set(resource: &mut Resource, place: &[&str], text: &str) {
+        let node = resource.body_mut().at_mut(place).expect("it was added");
+        scalar::set(node, text.into(), Tag::Str).expect("it is a scalar");
+    }
+
+    #[test]
+    fn a_change_of_one_place_shows_in_all() {
+        check(|_| (), ["base"; 3]);
+        check(|resource| set(resource, PLACES[2], "new"), ["new"; 3]);
+    }
+
+    #[test]
+    fn what_was_removed_stays_away_and_comes_back_alone() {
+        let remove = |resource: &mut Resource| {
+            let labels = resource.body_mut().at_mut(&["metadata", "labels"]);
+            labels.and_then(Node::as_map_mut).expect("it was added").remove("app");
+        };
+        check(remove, ["-", "base", "base"]);
+        check(
+            |resource| {
+                remove(resource);
+                resource.settle_links();
+                let labels = resource.body_mut().at_mut(&["metadata", "labels"]);
+                labels
+                    .and_then(Node::as_map_mut)
+                    .expect("it was added")
+                    .set("app", Node::string("x"));
+            },
+            ["x", "base", "base"],
+        );
+    }
+
+    #[test]
+    fn forgotten_links_spread_nothing() {
+        check(
+            |resource| {
+                resource.links.clear();
+                set(resource, PLACES[0], "new");
+            },
+            ["new", "base", "base"],
+        );
+        check(
+            |resource| {
+                resource.links.forget(&["metadata", "labels"]);
+                set(resource, PLACES[1], "new");
+            },
+            ["base", "new", "new"],
+        );
+    }
+}

@@ -6,7 +6,10 @@
 
 use flumen_yaml::{Node, Scalar, Style, Tag, Text, Value};
 
-use crate::{error::Result, fieldspec::wrong_kind};
+use crate::{
+    error::{Error, Result},
+    fieldspec::wrong_kind,
+};
 
 /// Sets the text of a scalar and says what it is.
 pub(crate) fn set(node: &mut Node, text: Text, tag: Tag) -> Result<()> {
@@ -32,4 +35,18 @@ pub(crate) fn set_untagged(node: &mut Node, text: Text) -> Result<()> {
 /// The text of a scalar, for putting something before or behind it.
 pub(crate) fn text(node: &Node) -> &str {
     node.as_str().unwrap_or_default()
+}
+
+/// Refuses a key that kustomize would add without quotes and then not take for a string.
+pub(crate) fn check_new_key(key: &str) -> Result<()> {
+    let looks_like = match flumen_yaml::resolve(key) {
+        Tag::Str | Tag::Binary => return Ok(()),
+        Tag::Null => "null",
+        Tag::Bool => "a boolean",
+        Tag::Int | Tag::Float => "a number",
+        Tag::Timestamp => "a date",
+        Tag::Merge => "a merge key",
+    };
+    Err(Error::new(format!("cannot add the key '{key}': kustomize takes it for {looks_like}"))
+        .hint("add it in a manifest or with a patch, in quotes"))
 }

@@ -5,6 +5,8 @@ pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
 pub(crate) mod prefix;
+#[cfg(test)]
+pub(crate) mod stage;
 pub(crate) mod suffix;
 
 use std::{path::Path, sync::Arc};

@@ -219,7 +219,8 @@ fn check_conflicts(resources: &ResMap, scene: &Scene<'_>) -> Result<()> {
     for resource in resources.iter().filter(|resource| !resource.node().is_nil_or_empty()) {
         let id = resource.id(scene.schema);
         if let Some(other) = seen.insert(id, resource) {
-            let (first, second) = (other.original_id(scene.schema), resource.original_id(scene.schema));
+            let (first, second) =
+                (other.original_id(scene.schema), resource.original_id(scene.schema));
             return Err(Error::new(format!(
                 "namespace transformation produces ID conflict: {id} was both {first} and {second}"
             ))
@@ -227,4 +228,135 @@ fn check_conflicts(resources: &ResMap, scene: &Scene<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, Subjects, transform_with};
+    use crate::{config::TransformerConfig, transform::stage::transformed};
+
+    #[track_caller]
+    fn check(options: Options, input: &str, expected: &str) {
+        let specs = TransformerConfig::builtin().namespace;
+        let actual = transformed(input, |resources, scene| {
+            transform_with(resources, &"7".into(), &specs, options, scene)
+        });
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn namespaces_of_objects_and_their_names() {
+        check(
+            Options::default(),
+            "\
+{apiVersion: a/v1, kind: D, metadata: {name: d, namespace: null}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: old}}
+---
+{apiVersion: other/v1, kind: Namespace, metadata: {name: old}}
+---
+{apiVersion: v1, kind: ConfigMap}
+",
+            "\
+apiVersion: a/v1
+kind: D
+metadata:
+  name: d
+  namespace: \"7\"
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: \"7\"
+---
+apiVersion: other/v1
+kind: Namespace
+metadata:
+  name: old
+  namespace: \"7\"
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  namespace: \"7\"
+",
+        );
+    }
+
+    const BINDING: &str = "\
+kind: RoleBinding
+subjects:
+- {kind: ServiceAccount, name: default}
+- {kind: ServiceAccount, name: other, namespace: x}
+- {kind: User, name: default, namespace: null}
+- null
+";
+
+    #[test]
+    fn subjects_of_bindings() {
+        for (mode, namespaces) in [
+            ("", ["\"7\"", "x", "\"7\""]),
+            ("allServiceAccounts", ["\"7\"", "\"7\"", "null"]),
+            ("none", ["", "x", "null"]),
+        ] {
+            let options = Options {
+                subjects: Subjects::parse(mode).expect("it is a mode"),
+                ..Options::default()
+            };
+            let [first, second, third] = namespaces.map(|namespace| match namespace {
+                "" => String::new(),
+                namespace => format!("  namespace: {namespace}\n"),
+            });
+            check(
+                options,
+                BINDING,
+                &format!(
+                    "kind: RoleBinding\nmetadata:\n  namespace: \"7\"\nsubjects:\n\
+                     - kind: ServiceAccount\n  name: default\n{first}\
+                     - kind: ServiceAccount\n  name: other\n{second}\
+                     - kind: User\n  name: default\n{third}- null\n"
+                ),
+            );
+        }
+        assert!(Subjects::parse("some").is_err());
+    }
+
+    #[test]
+    fn only_what_is_unset_is_set() {
+        let options = Options { unset_only: true, ..Options::default() };
+        for (namespace, expected) in
+            [("a", "a"), ("\"\"", "\"7\""), ("", "\"7\""), ("null", "null"), ("~", "null")]
+        {
+            check(
+                options,
+                &format!("metadata:\n  namespace: {namespace}\n"),
+                &format!("metadata:\n  namespace: {expected}\n"),
+            );
+        }
+    }
+
+    #[test]
+    fn two_that_become_one_are_refused() {
+        check(
+            Options::default(),
+            "\
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: a}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: b}}
+",
+            "error: namespace transformation produces ID conflict: \
+             Pod.v1.[noGrp]/p.7 was both Pod.v1.[noGrp]/p.a and Pod.v1.[noGrp]/p.b\n",
+        );
+    }
+
+    #[test]
+    fn charts_keep_their_namespaces() {
+        let input = "\
+metadata:
+  annotations:
+    internal.config.kubernetes.io/helm-generated: \"true\"
+  name: x
+";
+        check(Options::default(), input, input);
+    }
 }

@@ -73,3 +73,62 @@ fn keeps_its_name(id: &ResId) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::transform;
+    use crate::{
+        config::TransformerConfig,
+        transform::{
+            stage::{spec, transformed},
+            suffix,
+        },
+    };
+
+    #[track_caller]
+    fn check(prefix: &str, suffix: &str, object: &str, expected: &str) {
+        let actual = transformed(object, |resources, scene| {
+            let config = TransformerConfig::builtin();
+            transform(resources, &prefix.into(), &config.name_prefix, scene)?;
+            suffix::transform(resources, &suffix.into(), &config.name_suffix, scene)?;
+            let resource = &resources.resources()[0];
+            let changed = !expected.contains("name: same");
+            assert_eq!(resource.prefixes.len() + resource.suffixes.len(), usize::from(changed) * 2);
+            assert_eq!(resource.previous().len(), usize::from(changed) * 2);
+            Ok(())
+        });
+        let name = actual.lines().find(|line| line.contains("name:")).unwrap_or_default();
+        assert_eq!(name.trim(), expected);
+    }
+
+    #[test]
+    fn quotes_decide_whether_a_name_stays_a_string() {
+        check("a-", "-z", "{apiVersion: v1, kind: D, metadata: {name: m}}", "name: a-m-z");
+        check("1", "0", "{apiVersion: v1, kind: D, metadata: {name: 2}}", "name: 120");
+        check("1", "0", "{apiVersion: v1, kind: D, metadata: {name: \"3\"}}", "name: \"130\"");
+        check("1", "0", "{apiVersion: v1, kind: D, metadata: {name: e}}", "name: 1");
+    }
+
+    #[test]
+    fn some_kinds_keep_their_names() {
+        for (api_version, kind, name, expected) in [
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "same", "name: same"),
+            ("other/v1", "Namespace", "same", "name: same"),
+            ("apiregistration.k8s.io/v1", "APIService", "same", "name: same"),
+            ("other/v1", "APIService", "x", "name: a-x-z"),
+        ] {
+            let object =
+                format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: {name}}}}}");
+            check("a-", "-z", &object, expected);
+        }
+    }
+
+    #[test]
+    fn a_null_is_made_a_text() {
+        let specs = [spec("data/a", true), spec("data/b", true)];
+        let actual = transformed("{kind: D, data: {a: null}}", |resources, scene| {
+            transform(resources, &"p-".into(), &specs, scene)
+        });
+        assert_eq!(actual, "data:\n  a: p-null\n  b: p-\nkind: D\n");
+    }
+}
