@@ -315,6 +315,15 @@ impl<'a> IntoIterator for &'a Map {
     }
 }
 
+impl<'a> IntoIterator for &'a mut Map {
+    type Item = &'a mut Entry;
+    type IntoIter = std::slice::IterMut<'a, Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter_mut()
+    }
+}
+
 impl IntoIterator for Map {
     type Item = Entry;
     type IntoIter = std::vec::IntoIter<Entry>;
