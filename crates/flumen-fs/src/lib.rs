@@ -12,10 +12,12 @@ mod clean;
 mod disk;
 mod error;
 mod memory;
+mod staged;
 mod tree;
 
 pub use clean::clean;
 pub use disk::DiskTree;
 pub use error::FsError;
 pub use memory::MemoryTree;
+pub use staged::StagedFiles;
 pub use tree::{Bounds, MAX_FILE_SIZE, Tree};

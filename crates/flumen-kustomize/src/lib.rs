@@ -14,14 +14,19 @@
 
 mod build_annotations;
 mod config;
+mod decode;
 mod error;
+mod fieldspec;
 mod generate;
 mod id;
 mod kustomization;
+mod links;
 mod loader;
 mod resmap;
 mod resource;
+mod scalar;
 mod select;
 mod transform;
 
 pub use error::{Error, Location};
+pub use loader::LoadRestriction;

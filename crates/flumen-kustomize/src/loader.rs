@@ -1,30 +1,218 @@
 //! Files as a kustomization sees them: relative to its directory and confined to it.
+//!
+//! A kustomization reads *files* in or below its own directory ([`Loader::read`]) and *enters* other
+//! directories, anywhere on the file system, that hold kustomizations of their own
+//! ([`Loader::enter`]). Nothing it entered on the way may be entered again below, or builds would
+//! not end.
 
-use std::{path::Path, sync::Arc};
+mod error;
+mod remote;
 
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use flumen_fs::{Bounds, FsError, Tree, clean};
+use rustc_hash::FxHashMap;
+
+pub(crate) use self::remote::{is_remote, printable};
 use crate::error::{Error, Result};
+
+/// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.
+const MAX_DEPTH: usize = 200;
+
+/// Kustomizations entered in one build. Twenty-four directories that each name the next one twice
+/// would enter sixteen million.
+const MAX_ENTERED: usize = 20_000;
+
+/// Larger files are not kept in case they are read again.
+const MAX_CACHED_SIZE: usize = 1 << 20;
+
+/// Where the files of a kustomization may lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadRestriction {
+    /// In or below its directory.
+    #[default]
+    RootOnly,
+    /// Anywhere.
+    None,
+}
 
 /// Reads the files of one kustomization.
 #[derive(Clone, Debug)]
 pub(crate) struct Loader {
-    root: Arc<Path>,
+    files: Arc<Files>,
+    link: Arc<Link>,
 }
 
-/// A file that was read: its real path, for messages, and its bytes.
+/// A directory in the chain of those that were entered to get here.
+#[derive(Debug)]
+struct Link {
+    root: Arc<Path>,
+    above: Option<Arc<Self>>,
+    depth: usize,
+}
+
+/// What all loaders of a build share.
+#[derive(Debug)]
+struct Files {
+    tree: Arc<dyn Tree>,
+    restriction: LoadRestriction,
+    /// By the path that was asked for. A file is found again only from the same root, since another
+    /// root may forbid it.
+    cache: Mutex<FxHashMap<PathBuf, (Arc<Path>, File)>>,
+    entered: AtomicUsize,
+}
+
+/// A file that was read: its path, for messages, and its bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) path: Arc<Path>,
-    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<Vec<u8>>,
 }
 
 impl Loader {
+    /// Starts a build at a directory.
+    pub(crate) fn open(
+        tree: Arc<dyn Tree>,
+        path: &Path,
+        restriction: LoadRestriction,
+    ) -> Result<Self> {
+        if path.to_str().is_some_and(remote::is_repository) {
+            return Err(remote::refuse(&path.to_string_lossy()));
+        }
+        if path.as_os_str().is_empty() {
+            return Err(error::empty_root());
+        }
+        let root = tree.real_dir(path).map_err(|error| error::not_a_root(&*tree, path, &error))?;
+        let files =
+            Files { tree, restriction, cache: Mutex::default(), entered: AtomicUsize::new(0) };
+        let link = Link { root: root.into(), above: None, depth: 0 };
+        Ok(Self { files: Arc::new(files), link: Arc::new(link) })
+    }
+
     /// The real path of the kustomization's directory.
     pub(crate) fn root(&self) -> &Arc<Path> {
-        &self.root
+        &self.link.root
     }
 
     /// Reads a file named in the kustomization.
     pub(crate) fn read(&self, path: &str) -> Result<File> {
-        Err(Error::new(format!("cannot read '{path}'")))
+        if remote::is_url(path) {
+            return Err(remote::refuse(path));
+        }
+        self.try_read(path).map_err(|error| self.explain(path, &error))
+    }
+
+    /// Reads a file and leaves it to the caller what to say if that fails.
+    pub(crate) fn try_read(&self, path: &str) -> std::result::Result<File, FsError> {
+        let path = self.absolute(path);
+        if let Some((root, file)) = self.cache().get(&path)
+            && root == self.root()
+        {
+            return Ok(file.clone());
+        }
+        let bounds = match self.files.restriction {
+            LoadRestriction::RootOnly => Bounds::Within(self.root()),
+            LoadRestriction::None => Bounds::Anywhere,
+        };
+        let bytes = Arc::new(self.files.tree.read(&path, bounds)?);
+        let file = File { path: Arc::from(path.as_path()), bytes };
+        if file.bytes.len() <= MAX_CACHED_SIZE {
+            self.cache().insert(path, (self.root().clone(), file.clone()));
+        }
+        Ok(file)
+    }
+
+    /// The error of a build that needs a file and could not read it.
+    pub(crate) fn explain(&self, path: &str, error: &FsError) -> Error {
+        let Files { tree, restriction, .. } = &*self.files;
+        error::unreadable(&**tree, *restriction, self.root(), &self.absolute(path), error)
+    }
+
+    /// The loader of another kustomization's directory, named relative to this one.
+    pub(crate) fn enter(&self, path: &str) -> Result<Self> {
+        if path.is_empty() {
+            return Err(Error::new("new root cannot be empty"));
+        }
+        if remote::is_repository(path) {
+            return Err(remote::refuse(path));
+        }
+        if Path::new(path).is_absolute() {
+            return Err(Error::new(format!("new root '{path}' cannot be absolute"))
+                .hint("name the directory relative to the kustomization that refers to it"));
+        }
+        let path = self.absolute(path);
+        let tree = &*self.files.tree;
+        let root = tree.real_dir(&path).map_err(|error| error::not_a_root(tree, &path, &error))?;
+        self.refuse_cycle(&root)?;
+        self.count_entry(&root)?;
+        let link =
+            Link { root: root.into(), above: Some(self.link.clone()), depth: self.link.depth + 1 };
+        Ok(Self { files: self.files.clone(), link: Arc::new(link) })
+    }
+
+    /// Names of the files in the kustomization's directory.
+    pub(crate) fn list(&self) -> Vec<String> {
+        self.files.tree.list(self.root()).unwrap_or_default()
+    }
+
+    fn absolute(&self, path: &str) -> PathBuf {
+        clean(&self.root().join(path)).into_owned()
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, FxHashMap<PathBuf, (Arc<Path>, File)>> {
+        self.files.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A directory above one that is being built would contain it again.
+    fn refuse_cycle(&self, candidate: &Path) -> Result<()> {
+        let mut visited = Some(&self.link);
+        while let Some(link) = visited {
+            if link.root.starts_with(candidate) {
+                return Err(Error::new(format!(
+                    "cycle detected: candidate root '{}' contains visited root '{}'",
+                    candidate.display(),
+                    link.root.display()
+                ))
+                .hint(self.chain_to(candidate)));
+            }
+            visited = link.above.as_ref();
+        }
+        Ok(())
+    }
+
+    /// Who refers to whom: the last few steps on the way to `candidate`.
+    fn chain_to(&self, candidate: &Path) -> String {
+        const SHOWN: usize = 6;
+        let links = std::iter::successors(Some(&self.link), |link| link.above.as_ref());
+        let mut names: Vec<_> = links.take(SHOWN).map(|link| link.root.display()).collect();
+        names.reverse();
+        names.push(candidate.display());
+        let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+        names.join(" refers to ")
+    }
+
+    fn count_entry(&self, root: &Path) -> Result<()> {
+        if self.link.depth >= MAX_DEPTH {
+            return Err(Error::new(format!(
+                "'{}' is nested more than {MAX_DEPTH} kustomizations deep",
+                root.display()
+            )));
+        }
+        if self.files.entered.fetch_add(1, Ordering::Relaxed) >= MAX_ENTERED {
+            return Err(Error::new(format!(
+                "the build reads more than {MAX_ENTERED} kustomizations"
+            ))
+            .hint("is a base included by many others, and those by many others again?"));
+        }
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,18 +8,31 @@
 //! bytes ─▶ scanner ─▶ parser (events) ─▶ composer ─▶ Node ─▶ emitter ─▶ bytes
 //! ```
 
+mod budget;
 mod canonical;
+mod compose;
 mod emit;
+mod encoding;
+mod error;
 mod json;
 mod natural_order;
 mod node;
 mod number;
+mod parser;
+mod resolve;
+mod scanner;
 mod text;
 mod timestamp;
 
+pub use budget::Budget;
 pub use canonical::{Canonical, canonical, same_value};
+pub use compose::{Events, events, read, read_lenient, read_resource};
 pub use emit::{EmitError, Unprintable, emit};
+pub use encoding::decode;
+pub use error::Error;
 pub use json::{to_json, to_json_pretty};
 pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};
 pub use number::int_value;
+pub use parser::{Event, EventKind, Properties};
+pub use resolve::resolve;
 pub use text::Text;

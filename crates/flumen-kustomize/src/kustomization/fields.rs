@@ -108,7 +108,7 @@ pub(crate) struct Replica {
 }
 
 /// An entry of `replacements`: a file that holds some, or one written in place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ReplacementField {
     pub(crate) path: Text,
     pub(crate) replacement: Replacement,

@@ -1,0 +1,202 @@
+//! Why a tree could not be read as a record.
+
+use std::{fmt, path::Path};
+
+use flumen_yaml::{Pos, Text};
+
+use super::key_of;
+use crate::error::Error;
+
+/// What a value is, in the words of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Bool => "bool",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        })
+    }
+}
+
+/// A mistake, its place, and how far up its way out it has been named.
+#[derive(Debug)]
+pub(crate) struct Problem(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    cause: Cause,
+    pos: Pos,
+    hint: Option<String>,
+    /// The record that has the field in which the mistake was made.
+    record: Option<&'static str>,
+    /// Names of fields, innermost first.
+    path: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Mismatch { found: String, wanted: String },
+    Other(String),
+}
+
+impl Problem {
+    /// A mistake with words of its own.
+    pub(crate) fn new(message: impl Into<String>, pos: Pos) -> Self {
+        Self::from_cause(Cause::Other(message.into()), pos, None)
+    }
+
+    pub(super) fn mismatch(found: Found, wanted: String, pos: Pos) -> Self {
+        let hint = match (found, wanted.as_str()) {
+            (Found::Number | Found::Bool, "string") => Some("put it in quotes to make it a string"),
+            (Found::String | Found::Object, wanted) if wanted.starts_with("[]") => {
+                Some("a list is wanted: begin each item with `- `")
+            }
+            (Found::String, "bool") => Some("write true or false, without quotes"),
+            (Found::String, "int" | "int64") => Some("write a whole number, without quotes"),
+            _ => None,
+        };
+        let cause = Cause::Mismatch { found: found.to_string(), wanted };
+        Self::from_cause(cause, pos, hint.map(str::to_owned))
+    }
+
+    /// A number that does not fit.
+    pub(super) fn number(text: &str, wanted: &str, pos: Pos) -> Self {
+        let cause = Cause::Mismatch { found: format!("number {text}"), wanted: wanted.to_owned() };
+        Self::from_cause(cause, pos, None)
+    }
+
+    pub(super) fn unknown(key: &Text, pos: Pos, known: &[&'static str]) -> Self {
+        let nearest = nearest(key, known.iter().map(|name| key_of(name)));
+        let hint = nearest.map(|name| format!("did you mean `{name}`?"));
+        Self::from_cause(Cause::Other(format!("json: unknown field {key:?}")), pos, hint)
+    }
+
+    fn from_cause(cause: Cause, pos: Pos, hint: Option<String>) -> Self {
+        Self(Box::new(Parts { cause, pos, hint, record: None, path: Vec::new() }))
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
+    #[must_use]
+    pub(super) fn inside(mut self, record: &'static str, field: &'static str) -> Self {
+        self.0.record.get_or_insert(record);
+        self.0.path.push(field);
+        self
+    }
+
+    pub(super) fn into_error(self, file: &Path) -> Error {
+        let error = Error::new(self.to_string()).at(file, self.0.pos);
+        match self.0.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parts { cause, record, path, .. } = &*self.0;
+        match cause {
+            Cause::Other(message) => f.write_str(message),
+            Cause::Mismatch { found, wanted } => {
+                write!(f, "json: cannot unmarshal {found} into Go ")?;
+                match record {
+                    Some(record) => {
+                        // Messages name the record without its package.
+                        write!(f, "struct field {}", key_of(record))?;
+                        for field in path.iter().rev() {
+                            write!(f, ".{field}")?;
+                        }
+                    }
+                    None => f.write_str("value")?,
+                }
+                write!(f, " of type {wanted}")
+            }
+        }
+    }
+}
+
+/// The candidate that is spelled most like `word`, if any is close.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    /// Nobody misspells a longer name, and the comparison is quadratic.
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let limit = word.len().max(3) / 3;
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (distance(word, candidate), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= limit)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters have to be changed, added or removed; a change of case alone is free.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().map(|letter| letter.to_ascii_lowercase()).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (above, letter) in a.chars().map(|letter| letter.to_ascii_lowercase()).enumerate() {
+        let mut diagonal = above;
+        let mut left = above + 1;
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (other, cell) in b.iter().zip(row.iter_mut().skip(1)) {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = *cell;
+            left = changed.min(left + 1).min(*cell + 1);
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&str>) {
+        let known = ["namePrefix", "namespace", "resources", "images", "crds"];
+        assert_eq!(nearest(word, known), expected, "nearest to {word:?}");
+    }
+
+    #[test]
+    fn misspelled_names_are_recognised() {
+        check("nameprefixx", Some("namePrefix"));
+        check("resource", Some("resources"));
+        check("image", Some("images"));
+        check("name_space", Some("namespace"));
+        check("crd", Some("crds"));
+    }
+
+    #[test]
+    fn other_words_are_not() {
+        check("spec", None);
+        check("", None);
+        check("metadata", None);
+        check(&"resources".repeat(100), None);
+    }
+}

@@ -1,0 +1,247 @@
+//! Documents with anchors, aliases or merge keys.
+//!
+//! The text becomes a graph in which an alias is an edge. Before anything is expanded, one pass
+//! works out how large every node would become, so a bomb of ten lines is refused without having
+//! been built. Merge keys are resolved the way kustomize does it: the mapping's own keys come first
+//! and win, and of several merged mappings the one that is named first wins.
+
+mod merge;
+mod size;
+
+use std::collections::HashMap;
+
+use size::Sizes;
+
+use super::{Documents, Keys, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
+use crate::{
+    Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
+    parser::{EventKind, Parser, Properties},
+};
+
+/// The number of a node in the graph.
+type Id = usize;
+
+#[derive(Debug)]
+struct Vertex {
+    pos: Pos,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Scalar(Scalar),
+    Sequence(Vec<Id>),
+    /// Keys and values in turn.
+    Mapping(Vec<Id>),
+    Alias {
+        anchor: Text,
+        target: Id,
+    },
+}
+
+/// Reads the documents of a stream that has anchors somewhere.
+pub(super) fn read_graph(
+    mut parser: Parser<'_>,
+    budget: &Budget,
+    keys: Keys,
+    documents: Documents,
+) -> Result<Vec<Node>, Error> {
+    let mut graph =
+        Graph { budget, keys, vertices: Vec::new(), sizes: Sizes::default(), late: None };
+    let mut anchors = HashMap::new();
+    let mut roots = Vec::new();
+    loop {
+        let event = parser.next_event()?;
+        match event.kind {
+            EventKind::DocumentStart { .. } => {
+                if !documents.goes_on(roots.len(), event.pos)? {
+                    return Ok(roots);
+                }
+                let root = graph.document(&mut parser, &mut anchors)?;
+                roots.push(graph.expand_document(root)?);
+                if !documents.all && roots.len() == documents.most {
+                    return Ok(roots);
+                }
+            }
+            EventKind::StreamEnd => return Ok(roots),
+            _ => {}
+        }
+    }
+}
+
+struct Graph<'a> {
+    budget: &'a Budget,
+    keys: Keys,
+    vertices: Vec<Vertex>,
+    sizes: Sizes,
+    late: Option<Error>,
+}
+
+impl Graph<'_> {
+    /// Parses a document into the graph; gives its root.
+    fn document(
+        &mut self,
+        parser: &mut Parser<'_>,
+        anchors: &mut HashMap<Text, Id>,
+    ) -> Result<Id, Error> {
+        let mut open: Vec<Id> = Vec::new();
+        let root = self.vertices.len();
+        loop {
+            let event = parser.next_event()?;
+            let (kind, properties) = match event.kind {
+                EventKind::Scalar { value, style, properties } => {
+                    (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+                }
+                EventKind::SequenceStart { properties, .. } => {
+                    (Kind::Sequence(Vec::new()), properties)
+                }
+                EventKind::MappingStart { properties, .. } => {
+                    (Kind::Mapping(Vec::new()), properties)
+                }
+                EventKind::Alias { anchor } => match anchors.get(&anchor) {
+                    Some(&target) => (Kind::Alias { anchor, target }, None),
+                    None => {
+                        let problem = format!("unknown anchor '{anchor}' referenced");
+                        let error = Error::new(problem, event.pos);
+                        return Err(parser.error_ahead().unwrap_or(error));
+                    }
+                },
+                EventKind::SequenceEnd | EventKind::MappingEnd => {
+                    open.pop();
+                    continue;
+                }
+                EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
+                EventKind::StreamStart | EventKind::DocumentStart { .. } => continue,
+            };
+            let id = self.vertices.len();
+            if let Some(&parent) = open.last()
+                && let Kind::Sequence(items) | Kind::Mapping(items) =
+                    &mut self.vertices[parent].kind
+            {
+                items.push(id);
+            }
+            if matches!(kind, Kind::Sequence(_) | Kind::Mapping(_)) {
+                if open.len() >= self.budget.depth {
+                    return Err(too_deep(event.pos, self.budget));
+                }
+                open.push(id);
+            }
+            // Known from here on: a node may even refer to itself, if only to be refused.
+            if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
+                anchors.insert(anchor, id);
+            }
+            self.vertices.push(Vertex { pos: event.pos, kind });
+        }
+        if root == self.vertices.len() {
+            let scalar = Scalar { text: Text::default(), tag: Tag::Null, style: Style::Plain };
+            self.vertices.push(Vertex { pos: Pos::default(), kind: Kind::Scalar(scalar) });
+        }
+        Ok(root)
+    }
+
+    fn scalar(
+        &mut self,
+        pos: Pos,
+        text: Text,
+        style: Style,
+        properties: Option<&Properties>,
+    ) -> Result<Kind, Error> {
+        check_scalar_size(&text, pos, self.budget)?;
+        let tag = match properties {
+            None => implicit_tag(&text, style),
+            Some(properties) => explicit_tag(&text, style, properties).unwrap_or_else(|problem| {
+                self.fail_late(Error::new(problem, pos));
+                Tag::Str
+            }),
+        };
+        Ok(Kind::Scalar(Scalar { text, tag, style }))
+    }
+
+    fn fail_late(&mut self, error: Error) {
+        self.late.get_or_insert(error);
+    }
+
+    fn expand_document(&mut self, root: Id) -> Result<Node, Error> {
+        self.sizes.check(&self.vertices, root, self.budget)?;
+        let node = self.expand(root, 0)?;
+        match self.late.take() {
+            Some(error) => Err(error),
+            None => Ok(node),
+        }
+    }
+
+    /// The node with all aliases replaced. The sizes have been checked: there are no cycles and
+    /// `depth` stays within the budget.
+    fn expand(&mut self, id: Id, depth: usize) -> Result<Node, Error> {
+        let id = self.target(id);
+        let pos = self.vertices[id].pos;
+        let value = match &self.vertices[id].kind {
+            Kind::Scalar(scalar) => Value::Scalar(scalar.clone()),
+            Kind::Sequence(items) => {
+                let len = items.len();
+                let mut nodes = Vec::with_capacity(len);
+                for index in 0..len {
+                    let item = self.child(id, index);
+                    nodes.push(self.expand(item, depth + 1)?);
+                }
+                Value::Seq(nodes)
+            }
+            Kind::Mapping(_) => Value::Map(self.expand_mapping(id, depth + 1)?),
+            Kind::Alias { .. } => return Ok(Node::null()),
+        };
+        Ok(Node::new(pos, value))
+    }
+
+    /// What stands behind an alias, or the node itself. An alias cannot have an anchor, so there are
+    /// no chains.
+    fn target(&self, id: Id) -> Id {
+        match self.vertices[id].kind {
+            Kind::Alias { target, .. } => target,
+            _ => id,
+        }
+    }
+
+    fn child(&self, parent: Id, index: usize) -> Id {
+        match &self.vertices[parent].kind {
+            Kind::Sequence(items) | Kind::Mapping(items) => items[index],
+            _ => parent,
+        }
+    }
+
+    /// The entries of a mapping as they stand, merge keys resolved.
+    fn expand_mapping(&mut self, id: Id, depth: usize) -> Result<Map, Error> {
+        let len = match &self.vertices[id].kind {
+            Kind::Mapping(items) => items.len() / 2,
+            _ => 0,
+        };
+        let mut entries = Vec::with_capacity(len);
+        let mut merge = None;
+        for index in 0..len {
+            let key = self.child(id, index * 2);
+            let value = self.child(id, index * 2 + 1);
+            let key_pos = self.vertices[key].pos;
+            let Kind::Scalar(key) = &self.vertices[self.target(key)].kind else {
+                return Err(keys::not_a_scalar(key_pos));
+            };
+            let key = key.clone();
+            if key.text == "<<" {
+                // Quoted, it merges nothing; kustomize drops it all the same.
+                if key.tag == Tag::Merge && merge.replace(value).is_some() {
+                    return Err(Error::new("duplicate merge key", key_pos));
+                }
+                continue;
+            }
+            if let Err(error) = self.keys.check(&key, key_pos, depth) {
+                self.fail_late(error);
+            }
+            entries.push(Entry { key: key.text, key_pos, value: self.expand(value, depth)? });
+        }
+        if let Err(error) = self.keys.check_unique(&entries) {
+            self.fail_late(error);
+        }
+        if let Some(value) = merge {
+            self.merge(&mut entries, value, depth)?;
+        }
+        Ok(Map::from(entries))
+    }
+}
