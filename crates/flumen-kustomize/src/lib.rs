@@ -16,6 +16,8 @@ mod build_annotations;
 mod config;
 mod decode;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod generate;
 mod id;
 mod kustomization;
