@@ -16,14 +16,15 @@ mod build_annotations;
 mod config;
 mod decode;
 mod error;
-#[cfg(test)]
-mod fixture;
+mod fieldspec;
 mod generate;
 mod id;
 mod kustomization;
+mod links;
 mod loader;
 mod resmap;
 mod resource;
+mod scalar;
 mod select;
 mod transform;
 

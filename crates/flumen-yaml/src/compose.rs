@@ -37,6 +37,12 @@ pub fn read_resource(text: &Text, first_line: u32, budget: &Budget) -> Result<Op
     read_stream(text, first_line, budget, Keys::Strings, 1, false).map(|mut nodes| nodes.pop())
 }
 
+/// Reads the first document of a text as go-yaml v2 does when it is not strict: whatever comes
+/// behind it is not looked at, and a key may stand more than once. None if the text has no document.
+pub fn read_lenient(text: &Text, first_line: u32, budget: &Budget) -> Result<Option<Node>, Error> {
+    read_stream(text, first_line, budget, Keys::Repeatable, 1, false).map(|mut nodes| nodes.pop())
+}
+
 /// Reads a text as events.
 pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> {
     let traits = examine(text, 1, budget)?;
@@ -308,7 +314,7 @@ impl Composer<'_> {
             Value::Seq(self.nodes.split_off(frame.start))
         } else {
             let entries = self.entries.split_off(frame.start);
-            if let Err(error) = keys::check_unique(&entries) {
+            if let Err(error) = self.keys.check_unique(&entries) {
                 self.fail_late(error);
             }
             Value::Map(Map::from(entries))

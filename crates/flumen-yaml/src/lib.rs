@@ -26,7 +26,7 @@ mod timestamp;
 
 pub use budget::Budget;
 pub use canonical::{Canonical, canonical, same_value};
-pub use compose::{Events, events, read, read_resource};
+pub use compose::{Events, events, read, read_lenient, read_resource};
 pub use emit::{EmitError, Unprintable, emit};
 pub use encoding::decode;
 pub use error::Error;

@@ -7,7 +7,7 @@ pub(crate) mod tables;
 use std::{path::Path, sync::Arc};
 
 use flumen_fs::FsError;
-use flumen_yaml::{Map, Node};
+use flumen_yaml::{Budget, Map, Node};
 
 pub(crate) use self::check::check_sort_options;
 use self::{fields::Kustomization, tables::Legacy};
@@ -25,21 +25,31 @@ pub(crate) const COMPONENT_KIND: &str = "Component";
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
 const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
-/// A kustomization and the file it was read from.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) kustomization: Kustomization,
-    pub(crate) file: Arc<Path>,
-    /// One of the three names a kustomization file may have.
-    pub(crate) file_name: &'static str,
+/// Finds and reads the kustomization file of a directory.
+pub(crate) fn load(
+    loader: &Loader,
+    warnings: &mut Vec<String>,
+) -> Result<(Arc<Path>, Kustomization)> {
+    let file = find(loader)?;
+    let node = read_first(&file.bytes, &file.path).within(|| "invalid Kustomization")?;
+    let kustomization = parse(&node, &file.path, loader.root(), warnings)?;
+    Ok((file.path, kustomization))
 }
 
-fn find(loader: &Loader) -> Result<(&'static str, File)> {
+/// The tree of a file that holds settings. What comes after the first document is not looked at.
+pub(crate) fn read_first(bytes: &[u8], file: &Path) -> Result<Node> {
+    flumen_yaml::decode(bytes)
+        .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
+        .map(|node| node.unwrap_or_else(Node::null))
+        .map_err(|error| Error::new(error.to_string()).at(file, error.pos()))
+}
+
+fn find(loader: &Loader) -> Result<File> {
     let mut found = None;
     let mut obstacle = None;
     for name in FILE_NAMES {
         match loader.try_read(name) {
-            Ok(file) if found.is_none() => found = Some((name, file)),
+            Ok(file) if found.is_none() => found = Some(file),
             Ok(_) => {
                 let root = loader.root().display();
                 return Err(Error::new(format!(
@@ -187,3 +197,6 @@ fn enforce(kustomization: &Kustomization, node: &Node, file: &Path, root: &Path)
     ))
     .at(file, pos))
 }
+
+#[cfg(test)]
+mod tests;

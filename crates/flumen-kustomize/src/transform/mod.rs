@@ -1,6 +1,13 @@
 //! Transformers: one file each, all of the form `fn(&mut ResMap, its configuration, &Scene)`.
 
+pub(crate) mod annotations;
+pub(crate) mod labels;
 pub(crate) mod name_reference;
+pub(crate) mod namespace;
+pub(crate) mod prefix;
+#[cfg(test)]
+pub(crate) mod stage;
+pub(crate) mod suffix;
 
 use std::{path::Path, sync::Arc};
 

@@ -236,7 +236,7 @@ impl Graph<'_> {
             }
             entries.push(Entry { key: key.text, key_pos, value: self.expand(value, depth)? });
         }
-        if let Err(error) = keys::check_unique(&entries) {
+        if let Err(error) = self.keys.check_unique(&entries) {
             self.fail_late(error);
         }
         if let Some(value) = merge {

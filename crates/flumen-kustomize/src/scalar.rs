@@ -1,0 +1,52 @@
+//! Writing into scalars that may be there already.
+//!
+//! kustomize keeps the quotes of a scalar when it sets its value. Where it also states that the value
+//! is a string or a number, the quotes are of no consequence; where it does not, they decide what the
+//! new text means.
+
+use flumen_yaml::{Node, Scalar, Style, Tag, Text, Value};
+
+use crate::{
+    error::{Error, Result},
+    fieldspec::wrong_kind,
+};
+
+/// Sets the text of a scalar and says what it is.
+pub(crate) fn set(node: &mut Node, text: Text, tag: Tag) -> Result<()> {
+    match &mut node.value {
+        Value::Scalar(scalar) => {
+            scalar.text = text;
+            scalar.tag = tag;
+            Ok(())
+        }
+        _ => Err(wrong_kind("ScalarNode", node)),
+    }
+}
+
+/// Sets the text of a scalar; in quotes it is a string, without them whatever it looks like.
+pub(crate) fn set_untagged(node: &mut Node, text: Text) -> Result<()> {
+    let tag = match &node.value {
+        Value::Scalar(Scalar { style: Style::Plain, .. }) => flumen_yaml::resolve(&text),
+        _ => Tag::Str,
+    };
+    set(node, text, tag)
+}
+
+/// The text of a scalar, for putting something before or behind it.
+pub(crate) fn text(node: &Node) -> &str {
+    node.as_str().unwrap_or_default()
+}
+
+/// Refuses a key that kustomize would add without quotes and then not take for a string.
+pub(crate) fn check_new_key(key: &str) -> Result<()> {
+    let looks_like = match flumen_yaml::resolve(key) {
+        Tag::Str | Tag::Binary => return Ok(()),
+        Tag::Null => "null",
+        Tag::Bool => "a boolean",
+        Tag::Int | Tag::Float => "a number",
+        Tag::Timestamp => "a date",
+        Tag::Merge => "a merge key",
+    };
+    Err(Error::new(format!("cannot add the key '{key}': kustomize takes it for {looks_like}"))
+        .hint("add it in a manifest or with a patch, in quotes"))
+}
