@@ -1,6 +1,7 @@
 //! Transformers: one file each, all of the form `fn(&mut ResMap, its configuration, &Scene)`.
 
 pub(crate) mod annotations;
+pub(crate) mod hash;
 pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
