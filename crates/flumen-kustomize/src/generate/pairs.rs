@@ -59,7 +59,8 @@ pub(super) fn load(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text,
 fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>> {
     let mut pairs = Vec::new();
     for source in &args.envs {
-        let file = scene.loader.read(&source.text).within(|| named("env source files", &args.envs))?;
+        let file =
+            scene.loader.read(&source.text).within(|| named("env source files", &args.envs))?;
         read_env(&file.bytes, &mut pairs)
             .map_err(|problem| Error::new(format!("'{}': {problem}", source.text)))
             .within(|| named("env source files", &args.envs))?;
@@ -231,12 +232,7 @@ mod tests {
 
     #[test]
     fn env_files_have_comments_blanks_and_keys_without_values() {
-        check(
-            &["shapes.env"],
-            &[],
-            &[],
-            &["A=1", "B = 2 ", "D=a=b", "E=\"q\"", "F=3", "PATH="],
-        );
+        check(&["shapes.env"], &[], &[], &["A=1", "B = 2 ", "D=a=b", "E=\"q\"", "F=3", "PATH="]);
     }
 
     #[test]

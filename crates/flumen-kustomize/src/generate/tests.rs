@@ -162,8 +162,5 @@ metadata:
 ",
     );
     let elsewhere = IamPolicyArgs { cloud: "aws".into(), ..args.clone() };
-    check(
-        |scene| iam_policy(&elsewhere, scene),
-        "error: cloud provider aws not supported yet\n",
-    );
+    check(|scene| iam_policy(&elsewhere, scene), "error: cloud provider aws not supported yet\n");
 }

@@ -18,9 +18,8 @@ pub(crate) fn transform(resources: &mut ResMap, scene: &Scene<'_>) -> Result<()>
     }
     for resource in resources.resources_mut() {
         if resource.needs_hash {
-            let hash = hash(resource.node()).map_err(|error| {
-                error.within(format!("hashing {}", resource.id(scene.schema)))
-            })?;
+            let hash = hash(resource.node())
+                .map_err(|error| error.within(format!("hashing {}", resource.id(scene.schema))))?;
             resource.store_previous_id(scene.schema);
             let name = format!("{}-{hash}", resource.name());
             resource.set_name(name);
@@ -128,9 +127,6 @@ mod tests {
 
     #[test]
     fn secrets() {
-        check(
-            "{kind: Secret, metadata: {name: s}, type: Opaque, data: {A: Yg==}}",
-            "s-8t8hg68gt9",
-        );
+        check("{kind: Secret, metadata: {name: s}, type: Opaque, data: {A: Yg==}}", "s-6ftc5d8475");
     }
 }
