@@ -100,7 +100,10 @@ struct Edit {
 
 enum Change {
     Text(Text),
-    Mapping { name: Text, namespace: Option<Text> },
+    Mapping {
+        name: Text,
+        namespace: Option<Text>,
+    },
     /// A null where the path speaks of a sequence.
     EmptySequence,
 }
