@@ -28,7 +28,7 @@ pub(crate) struct FieldSpec {
 pub(crate) type FieldSpecs = Cow<'static, [FieldSpec]>;
 
 /// The fields in which objects are referred to by name, for one kind of referred object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NameReference {
     pub(crate) group: Cow<'static, str>,
     pub(crate) version: Cow<'static, str>,

@@ -14,6 +14,8 @@
 
 mod build_annotations;
 mod config;
+mod configurations;
+mod crds;
 mod decode;
 mod error;
 mod fieldspec;
