@@ -24,6 +24,8 @@ mod id;
 mod kustomization;
 mod links;
 mod loader;
+mod plugins;
+mod read;
 mod resmap;
 mod resource;
 mod scalar;

@@ -16,6 +16,7 @@ use crate::{
             patch_options, replacement_field, replica, selector,
         },
     },
+    transform::value_add::Target,
 };
 
 const CONFIG_MAP_FIELDS: &[&str] = &[
@@ -80,6 +81,12 @@ fn service_account(value: Value<'_>) -> Result<(Text, Text)> {
         "projectId": string => project,
     });
     Ok((name, project))
+}
+
+impl AffixArgs {
+    pub(super) fn specs(&self) -> &[FieldSpec] {
+        self.specs.as_deref().unwrap_or_default()
+    }
 }
 
 /// Pairs to add to fields.
@@ -246,14 +253,22 @@ pub(crate) struct ValueAddArgs {
     pub(crate) target_file: Text,
 }
 
+/// See [`Target`], which borrows from it.
 #[derive(Debug, Default)]
 pub(crate) struct ValueAddTarget {
-    /// Which resources; none means all.
-    pub(crate) selector: Option<Selector>,
-    /// Fields separated by slashes.
-    pub(crate) field_path: Text,
-    /// Which part of a value that is a path is meant, from 1; 0 means all of it.
-    pub(crate) file_path_position: i64,
+    selector: Option<Selector>,
+    field_path: Text,
+    file_path_position: i64,
+}
+
+impl ValueAddArgs {
+    pub(super) fn targets(&self) -> impl Iterator<Item = Target<'_>> {
+        self.targets.iter().map(|target| Target {
+            selector: target.selector.as_ref(),
+            field_path: &target.field_path,
+            position: target.file_path_position,
+        })
+    }
 }
 
 pub(super) fn value_add(value: Value<'_>) -> Result<ValueAddArgs> {

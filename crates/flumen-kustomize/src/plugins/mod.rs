@@ -11,8 +11,9 @@ use std::{path::Path, sync::Arc};
 
 use flumen_yaml::Text;
 
-pub(crate) use self::config::{ValueAddArgs, ValueAddTarget};
-use self::config::{AffixArgs, ImageArgs, MergeArgs, NamespaceArgs, PairsArgs, ReplicaArgs};
+use self::config::{
+    AffixArgs, ImageArgs, MergeArgs, NamespaceArgs, PairsArgs, ReplicaArgs, ValueAddArgs,
+};
 pub(crate) use self::run::check_unchanged;
 use crate::{
     decode::{Mode, Result as Read, Value, WHILE_DECODING, decode, decode_file, nearest},
@@ -248,17 +249,7 @@ impl Source<'_> {
         if args.targets.is_empty() {
             return Err(Error::new("must specify at least one target"));
         }
-        for target in &args.targets {
-            if target.field_path.is_empty() {
-                return Err(Error::new("fieldPath cannot be empty"));
-            }
-            if target.file_path_position < 0 {
-                return Err(Error::new(format!(
-                    "value of FilePathPosition ({}) cannot be negative",
-                    target.file_path_position
-                )));
-            }
-        }
+        args.targets().try_for_each(|target| target.check())?;
         Ok(args)
     }
 }

@@ -60,7 +60,9 @@ impl Plugin {
                 patch::strategic_merge_files(resources, entries, scene)
             }
             Action::Replacements(entries) => replacement::transform(resources, entries, scene),
-            Action::ValueAdd(args) => value_add::transform(resources, args, scene),
+            Action::ValueAdd(args) => args
+                .targets()
+                .try_for_each(|target| value_add::transform(resources, &args.value, target, scene)),
             Action::Hash => hash::transform(resources, scene),
             Action::ConfigMap(_) | Action::Secret(_) | Action::IamPolicy(_) => {
                 Err(Error::new(format!("plugin {} not a transformer", self.id))

@@ -173,9 +173,11 @@ fn values_default_to_the_directory_and_targets_come_from_files() {
     let plugin = loaded("ValueAddTransformer", config, files).expect("valid");
     let Action::ValueAdd(args) = plugin.action else { panic!("a value") };
     assert_eq!(args.value, "app");
-    let paths: Vec<_> = args.targets.iter().map(|target| target.field_path.as_str()).collect();
-    assert_eq!(paths, ["a", "b"]);
-    assert_eq!(args.targets[1].selector.as_ref().map(|selector| selector.kind.as_str()), Some("K"));
+    let targets: Vec<_> = args
+        .targets()
+        .map(|target| (target.field_path, target.selector.map(|selector| selector.kind.as_str())))
+        .collect();
+    assert_eq!(targets, [("a", None), ("b", Some("K"))]);
 }
 
 #[test]
