@@ -4,7 +4,7 @@
 //! is a string or a number, the quotes are of no consequence; where it does not, they decide what the
 //! new text means.
 
-use flumen_yaml::{Node, Scalar, Style, Tag, Text, Value};
+use flumen_yaml::{Node, Pos, Scalar, Style, Tag, Text, Value};
 
 use crate::{
     error::{Error, Result},
@@ -30,6 +30,25 @@ pub(crate) fn set_untagged(node: &mut Node, text: Text) -> Result<()> {
         _ => Tag::Str,
     };
     set(node, text, tag)
+}
+
+/// A string that is new in a tree, in quotes if it could be taken for something else.
+///
+/// kustomize quotes it then, which shows when a later step sets the value without saying what it is.
+pub(crate) fn new_string(text: Text) -> Node {
+    Node::new(Pos::default(), Value::Scalar(new_string_scalar(text)))
+}
+
+pub(crate) fn new_string_scalar(text: Text) -> Scalar {
+    let is_plain = flumen_yaml::resolve(&text) == Tag::Str && !is_old_boolean(&text);
+    let style = if is_plain || text.is_empty() { Style::Plain } else { Style::DoubleQuoted };
+    Scalar { text, tag: Tag::Str, style }
+}
+
+/// Words that were booleans in YAML 1.1.
+fn is_old_boolean(text: &str) -> bool {
+    const WORDS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
+    text.len() <= 3 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// The text of a scalar, for putting something before or behind it.

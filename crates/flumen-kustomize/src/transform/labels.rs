@@ -9,9 +9,9 @@ use crate::{
     error::Result,
     fieldspec::{Create, Fields, wrong_kind},
     kustomization::fields::Pairs,
-    links::{self, Linking},
+    links::Linking,
     resmap::ResMap,
-    scalar,
+    scalar::{self, new_string_scalar},
     transform::Scene,
 };
 
@@ -35,8 +35,8 @@ pub(crate) fn add_pairs(
         return Ok(());
     }
     let fields = Fields::new(specs);
-    let mut pairs: Vec<_> =
-        pairs.iter().map(|(key, value)| links::string_pair(key, value)).collect();
+    let pair = |(key, value): &(Text, Text)| (key.clone(), new_string_scalar(value.clone()));
+    let mut pairs: Vec<_> = pairs.iter().map(pair).collect();
     pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
     let pairs: Arc<[(Text, Scalar)]> = pairs.into();
     let mut linking = Linking::default();
