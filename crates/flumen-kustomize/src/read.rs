@@ -11,6 +11,7 @@ use flumen_yaml::{Budget, Entry, Node, Text};
 use memchr::memmem;
 
 use crate::{
+    build_annotations::{self, INTERNAL},
     error::{Error, Kind, Result},
     id::meta_text,
     resource::Resource,
@@ -28,7 +29,12 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
         .into_iter()
         .map(|node| {
             let origin = origin(&node);
-            Resource::new(node, origin)
+            let mut resource = Resource::new(node, origin);
+            // A manifest may bring the memory of an earlier build, and kustomize believes it.
+            if resource.annotations().iter().any(|entry| entry.key.starts_with(INTERNAL)) {
+                build_annotations::absorb(&mut resource);
+            }
+            resource
         })
         .collect())
 }
