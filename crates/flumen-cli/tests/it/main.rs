@@ -2,7 +2,6 @@
 //!
 //! What a build does is tested below, in the engine, and by the golden cases; here stands what only
 //! the binary has.
-#![allow(clippy::disallowed_methods, reason = "tests look at the files they made")]
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
 mod failure;
