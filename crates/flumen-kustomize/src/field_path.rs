@@ -65,7 +65,10 @@ pub(crate) enum Part<'a> {
     Field(&'a str),
     Index(usize),
     /// `[field=value]`; without a field the element itself has the value.
-    Element { field: &'a str, value: &'a str },
+    Element {
+        field: &'a str,
+        value: &'a str,
+    },
     /// `*`
     Every,
 }
@@ -105,10 +108,12 @@ pub(crate) fn lookup<'n>(node: &'n Node, path: &[String]) -> Result<Option<&'n N
     let mut node = node;
     for part in path.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
         match find(node, part)? {
-            Some(Found::Value(index)) => match node.as_map().and_then(|map| map.entries().get(index)) {
-                Some(entry) => node = &entry.value,
-                None => return Ok(None),
-            },
+            Some(Found::Value(index)) => {
+                match node.as_map().and_then(|map| map.entries().get(index)) {
+                    Some(entry) => node = &entry.value,
+                    None => return Ok(None),
+                }
+            }
             Some(Found::Item(index)) => match node.as_seq().and_then(|items| items.get(index)) {
                 Some(item) => node = item,
                 None => return Ok(None),
@@ -159,7 +164,8 @@ fn find(node: &Node, part: &str) -> Result<Option<Found>> {
             .hint("`*` works in the targets of replacements only")),
         Part::Index(index) => Ok((index < items(node)?.len()).then_some(Found::Item(index))),
         Part::Element { field: "", value } => {
-            let found = items(node)?.iter().position(|item| item.as_str().unwrap_or_default() == value);
+            let found =
+                items(node)?.iter().position(|item| item.as_str().unwrap_or_default() == value);
             Ok(found.map(Found::Item))
         }
         Part::Element { field, value } => {
@@ -238,6 +244,9 @@ mod tests {
         check("a.b.*.v", "wildcard is not supported in PathGetter");
         check("a.b.name", "wrong node kind: expected MappingNode but got SequenceNode");
         check("a.0", "wrong node kind: expected SequenceNode but got MappingNode");
-        check("a.b.[name]", "list path element must contain fieldName=fieldValue for element to match");
+        check(
+            "a.b.[name]",
+            "list path element must contain fieldName=fieldValue for element to match",
+        );
     }
 }

@@ -81,11 +81,9 @@ impl Vars {
 
     fn insert(&mut self, var: Var) -> Result<()> {
         if let Some(known) = self.by_name.get(&var.name) {
-            return Err(Error::new(format!("var '{}' already encountered", var.name)).hint(format!(
-                "the other one reads `{}` of {}",
-                field_path_of(known),
-                wanted_id(known)
-            )));
+            return Err(Error::new(format!("var '{}' already encountered", var.name)).hint(
+                format!("the other one reads `{}` of {}", field_path_of(known), wanted_id(known)),
+            ));
         }
         self.by_name.insert(var.name.clone(), var);
         Ok(())
@@ -110,7 +108,9 @@ impl Vars {
         let all =
             if fields.reach_ids() { resources.resources_mut() } else { resources.bodies_mut() };
         let outcome = all.iter_mut().try_for_each(|resource| {
-            fields.visit(resource, Create::Never, scene.schema, |node, _| replace(node, &mut replacer))?;
+            fields.visit(resource, Create::Never, scene.schema, |node, _| {
+                replace(node, &mut replacer)
+            })?;
             resource.settle_links();
             Ok(())
         });
@@ -265,7 +265,8 @@ mod tests {
 
     /// Binds the variables to a service and resolves them in `spec.args` of a second resource.
     fn run(vars: &[Var], args: &str) -> Result<(String, Vec<String>)> {
-        let pod = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{args: {args}}}\n");
+        let pod =
+            format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{args: {args}}}\n");
         let mut resources = resources(&(SERVICE.to_owned() + &pod));
         let mut warnings = Vec::new();
         on_stage(&[], |scene| {
