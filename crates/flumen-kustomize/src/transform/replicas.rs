@@ -51,7 +51,9 @@ fn is_selected(resource: &Resource, field: &Field<'_>, name: &str, scene: &Scene
 }
 
 fn no_match(replica: &Replica, specs: &[FieldSpec]) -> Error {
-    let or = |text: &str, missing: &str| if text.is_empty() { missing.to_owned() } else { text.to_owned() };
+    let or = |text: &str, missing: &str| {
+        if text.is_empty() { missing.to_owned() } else { text.to_owned() }
+    };
     let kinds: Vec<String> = specs
         .iter()
         .map(|spec| {

@@ -18,7 +18,11 @@ use crate::{
 };
 
 /// Sorts as `sortOptions` says.
-pub(crate) fn transform(resources: &mut ResMap, options: &SortOptions, schema: &Schema) -> Result<()> {
+pub(crate) fn transform(
+    resources: &mut ResMap,
+    options: &SortOptions,
+    schema: &Schema,
+) -> Result<()> {
     check_sort_options(options)?;
     if options.order != "legacy" {
         return Ok(());
@@ -69,7 +73,12 @@ impl Key {
             rank: rank(&gvk.kind),
             is_namespace: gvk.kind == "Namespace",
             has_group: !gvk.group.is_empty(),
-            gvk: format!("{}_{}_{}", or(&gvk.group, "~G"), or(&gvk.version, "~V"), or(&gvk.kind, "~K")),
+            gvk: format!(
+                "{}_{}_{}",
+                or(&gvk.group, "~G"),
+                or(&gvk.version, "~V"),
+                or(&gvk.kind, "~K")
+            ),
             place: format!("{}|{}", or(&id.namespace, "~X"), or(&id.name, "~N")),
         }
     }
