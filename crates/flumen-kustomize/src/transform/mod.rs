@@ -2,10 +2,14 @@
 
 pub(crate) mod annotations;
 pub(crate) mod hash;
+pub(crate) mod images;
 pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
+pub(crate) mod patch;
 pub(crate) mod prefix;
+pub(crate) mod replicas;
+pub(crate) mod sort;
 #[cfg(test)]
 pub(crate) mod stage;
 pub(crate) mod suffix;
