@@ -224,7 +224,12 @@ mod tests {
     fn fields_are_made_and_selected() {
         let both = "kind: W\n---\nkind: V\n";
         check(both, "a/b\\/c", 0, "a:\n  b/c: 8\nkind: W\n---\nkind: V\n");
-        check(both, "metadata/namespace", 0, "kind: W\nmetadata:\n  namespace: \"8\"\n---\nkind: V\n");
+        check(
+            both,
+            "metadata/namespace",
+            0,
+            "kind: W\nmetadata:\n  namespace: \"8\"\n---\nkind: V\n",
+        );
         check("kind: W\nl: [x, y]\n", "l/1", 1, "kind: W\nl:\n- x\n- 8/y\n");
         check("kind: W\n", "l/[n=x]/v", 0, "kind: W\nl:\n- \"n\": x\n  v: 8\n");
         check("kind: W\na: null\n", "a/b", 0, "a: null\nkind: W\n");
@@ -233,12 +238,7 @@ mod tests {
     #[test]
     fn what_is_no_field_is_refused() {
         check("kind: W\n", "", 0, "error: fieldPath cannot be empty\n");
-        check(
-            "kind: W\n",
-            "a",
-            -1,
-            "error: value of FilePathPosition (-1) cannot be negative\n",
-        );
+        check("kind: W\n", "a", -1, "error: value of FilePathPosition (-1) cannot be negative\n");
         check(
             "kind: W\n",
             "kind/x",

@@ -32,7 +32,11 @@ pub(super) struct MergePatch {
 }
 
 impl MergePatch {
-    pub(super) fn new(mut patch: Resource, allow_name_change: bool, allow_kind_change: bool) -> Self {
+    pub(super) fn new(
+        mut patch: Resource,
+        allow_name_change: bool,
+        allow_kind_change: bool,
+    ) -> Self {
         if allow_name_change || allow_kind_change {
             // kustomize writes its permission down among the annotations, all of which become
             // strings on that occasion: one that is null does not remove anything any more.
@@ -69,7 +73,9 @@ fn stringify(node: &mut Node, field: &str) {
     let Some(meta) = node.get_mut("metadata").and_then(Node::as_map_mut) else { return };
     let Some(map) = meta.get_mut(field) else { return };
     match map.as_map_mut() {
-        Some(map) if !map.is_empty() => map.iter_mut().for_each(|entry| make_string(&mut entry.value)),
+        Some(map) if !map.is_empty() => {
+            map.iter_mut().for_each(|entry| make_string(&mut entry.value))
+        }
         _ => {
             meta.remove(field);
         }

@@ -70,9 +70,9 @@ impl Source {
         let node = flumen_yaml::read_first(&self.text, self.first_line, &Budget::default())
             .map_err(|error| read::malformed_yaml(&error, &self.file))?;
         match node {
-            Some(node) if node.is_seq() => Json::new(node).map(Some).map_err(|error| {
-                error.at(&self.file, flumen_yaml::Pos::new(self.first_line, 1))
-            }),
+            Some(node) if node.is_seq() => Json::new(node)
+                .map(Some)
+                .map_err(|error| error.at(&self.file, flumen_yaml::Pos::new(self.first_line, 1))),
             _ => Ok(None),
         }
     }
@@ -96,10 +96,11 @@ impl Json {
         let pointers = operations.as_seq().into_iter().flatten().flat_map(|operation| {
             ["path", "from"].into_iter().filter_map(|key| operation.get(key).and_then(Node::as_str))
         });
-        let sees_annotations = pointers.into_iter().any(|pointer| match pointer.strip_prefix("/metadata") {
-            Some(rest) => rest.is_empty() || rest.starts_with("/annotations"),
-            None => pointer.trim_start_matches('/').is_empty(),
-        });
+        let sees_annotations =
+            pointers.into_iter().any(|pointer| match pointer.strip_prefix("/metadata") {
+                Some(rest) => rest.is_empty() || rest.starts_with("/annotations"),
+                None => pointer.trim_start_matches('/').is_empty(),
+            });
         as_yaml_1_1(&mut operations);
         let patch = JsonPatch::parse(&operations).map_err(|error| Error::new(error.to_string()))?;
         Ok(Self { patch, sees_annotations })
@@ -119,7 +120,8 @@ pub(super) fn detect(source: &Source) -> Result<Loaded> {
         Err(not_a_resource) => match source.json() {
             Ok(Some(patch)) => Ok(Loaded::Json(patch)),
             not_json => {
-                let is_sequence = not_json.is_err() && not_a_resource.message().starts_with("missing");
+                let is_sequence =
+                    not_json.is_err() && not_a_resource.message().starts_with("missing");
                 let cause = match not_json {
                     Err(error) if is_sequence => error,
                     _ => not_a_resource,
