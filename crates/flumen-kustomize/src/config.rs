@@ -52,6 +52,17 @@ pub(crate) struct TransformerConfig {
 }
 
 impl FieldSpec {
+    /// A field of every object, made where it is missing.
+    pub(crate) const fn anywhere(path: &'static str) -> Self {
+        Self {
+            group: Cow::Borrowed(""),
+            version: Cow::Borrowed(""),
+            kind: Cow::Borrowed(""),
+            path: Cow::Borrowed(path),
+            create: true,
+        }
+    }
+
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
         fn agrees(wanted: &str, actual: &str) -> bool {
             wanted.is_empty() || wanted == actual

@@ -12,7 +12,9 @@
 //! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
 //! never inside it; see [`resource`].
 
+mod accumulate;
 mod build_annotations;
+mod build_metadata;
 mod config;
 mod configurations;
 mod crds;
@@ -24,11 +26,14 @@ mod id;
 mod kustomization;
 mod links;
 mod loader;
+mod read;
 mod resmap;
 mod resource;
 mod scalar;
 mod select;
+mod session;
 mod transform;
 
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
+pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};
