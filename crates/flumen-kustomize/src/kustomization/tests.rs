@@ -7,7 +7,7 @@ use crate::loader::LoadRestriction;
 
 fn parsed(text: &str, warnings: &mut Vec<String>) -> Result<Kustomization> {
     let file = Path::new("/app/kustomization.yaml");
-    let node = read_first(text.as_bytes(), file)?;
+    let node = first_document(text.as_bytes(), file)?;
     parse(&node, file, Path::new("/app"), warnings)
 }
 
