@@ -19,6 +19,7 @@ use crate::{
     transform::value_add::Target,
 };
 
+// `env` is missing because it does nothing here: only kustomization files turn it into `envs`.
 const CONFIG_MAP_FIELDS: &[&str] = &[
     "metadata",
     "ConfigMapArgs.GeneratorArgs.namespace",
@@ -27,7 +28,6 @@ const CONFIG_MAP_FIELDS: &[&str] = &[
     "ConfigMapArgs.GeneratorArgs.KvPairSources.literals",
     "ConfigMapArgs.GeneratorArgs.KvPairSources.files",
     "ConfigMapArgs.GeneratorArgs.KvPairSources.envs",
-    "ConfigMapArgs.GeneratorArgs.KvPairSources.env",
     "ConfigMapArgs.GeneratorArgs.options",
 ];
 
@@ -39,7 +39,6 @@ const SECRET_FIELDS: &[&str] = &[
     "SecretArgs.GeneratorArgs.KvPairSources.literals",
     "SecretArgs.GeneratorArgs.KvPairSources.files",
     "SecretArgs.GeneratorArgs.KvPairSources.envs",
-    "SecretArgs.GeneratorArgs.KvPairSources.env",
     "SecretArgs.GeneratorArgs.options",
     "SecretArgs.type",
 ];

@@ -64,7 +64,7 @@ fn generators_are_named_by_their_metadata() {
         panic!("a generator of secrets")
     };
     assert_eq!((args.name.as_str(), args.secret_type.as_str()), ("p", "T"));
-    assert_eq!((args.literals.len(), args.envs.len()), (1, 1));
+    assert_eq!((args.literals.len(), args.envs.len()), (1, 0), "`env` is ignored");
     assert!(args.options.is_some_and(|options| options.immutable));
 
     let Action::ConfigMap(args) = action("ConfigMapGenerator", "name: own\n") else {
