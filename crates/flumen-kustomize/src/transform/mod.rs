@@ -7,6 +7,7 @@ pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
 pub(crate) mod prefix;
+pub(crate) mod replacement;
 pub(crate) mod replicas;
 pub(crate) mod sort;
 #[cfg(test)]
