@@ -6,6 +6,7 @@ pub(crate) mod images;
 pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
+pub(crate) mod patch;
 pub(crate) mod prefix;
 pub(crate) mod replacement;
 pub(crate) mod replicas;
@@ -13,6 +14,7 @@ pub(crate) mod sort;
 #[cfg(test)]
 pub(crate) mod stage;
 pub(crate) mod suffix;
+pub(crate) mod value_add;
 
 use std::{path::Path, sync::Arc};
 
