@@ -1,7 +1,7 @@
 //! Events to trees.
 //!
 //! A document without anchors and merge keys, which is nearly every one, goes straight into
-//! [`Node`]s. At the first anchor, alias or `<<` the text is read again into a graph that is then
+//! [`Node`]s. At the first anchor, alias, `<<` or key that is no scalar the text is read again into a graph that is then
 //! expanded, see [`graph`]: an alias may stand for a node of any size, and only the whole graph
 //! tells whether that fits the budget.
 //!
@@ -11,7 +11,7 @@
 mod graph;
 mod keys;
 
-use graph::read_graph;
+use graph::Graph;
 use keys::Keys;
 
 use crate::{
@@ -19,50 +19,56 @@ use crate::{
     encoding::Traits,
     parser::{Event, EventKind, Parser, Properties},
     resolve::{resolve, resolve_tagged},
+    scanner::Pace,
 };
-
-const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
 /// Reads all documents of a text. Positions count from `first_line`, 1 for a whole file.
 ///
 /// A document without content is a null node; a text without documents gives none. Keys that are
 /// numbers, booleans or null count as their text.
 pub fn read(text: &Text, first_line: u32, budget: &Budget) -> Result<Vec<Node>, Error> {
-    read_stream(text, first_line, budget, Keys::AnyScalar, budget.documents, true)
+    read_stream(text, first_line, budget, Keys::AnyScalar, Documents::All)
 }
 
 /// Reads a piece between two `---` lines as kustomize does: the first document only, whatever comes
 /// behind it, and only with keys that JSON can have. None if the text has no document.
 pub fn read_resource(text: &Text, first_line: u32, budget: &Budget) -> Result<Option<Node>, Error> {
-    read_stream(text, first_line, budget, Keys::Strings, 1, false).map(|mut nodes| nodes.pop())
+    read_stream(text, first_line, budget, Keys::Strings, Documents::First)
+        .map(|mut nodes| nodes.pop())
 }
 
 /// Reads a text as events.
 pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> {
     let traits = examine(text, 1, budget)?;
-    Ok(Events { parser: Parser::new(text, 1, traits), done: false })
+    Ok(Events { text, traits, parser: Some(Parser::new(text, 1, traits, Pace::Quick)) })
 }
 
 /// The events of a text, up to the end of the stream or the first error.
 #[derive(Debug)]
 pub struct Events<'a> {
-    parser: Parser<'a>,
-    done: bool,
+    text: &'a Text,
+    traits: Traits,
+    parser: Option<Parser<'a>>,
 }
 
 impl Iterator for Events<'_> {
     type Item = Result<Event, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
+        let event = self.parser.as_mut()?.next_event();
+        match event {
+            Ok(event) => {
+                if event.kind == EventKind::StreamEnd {
+                    self.parser = None;
+                }
+                Some(Ok(event))
+            }
+            Err(error) => {
+                self.parser = None;
+                let reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
+                Some(Err(reference.first_error().unwrap_or(error)))
+            }
         }
-        let event = self.parser.next_event();
-        self.done = match &event {
-            Ok(event) => event.kind == EventKind::StreamEnd,
-            Err(_) => true,
-        };
-        Some(event)
     }
 }
 
@@ -71,30 +77,56 @@ fn read_stream(
     first_line: u32,
     budget: &Budget,
     keys: Keys,
-    documents: usize,
-    all: bool,
+    documents: Documents,
 ) -> Result<Vec<Node>, Error> {
-    let text = match text.strip_prefix(BYTE_ORDER_MARK) {
-        Some(_) => &text.sub(BYTE_ORDER_MARK.len()..text.len()),
-        None => text,
-    };
     let traits = examine(text, first_line, budget)?;
-    let composer = Composer {
-        parser: Parser::new(text, first_line, traits),
-        budget,
-        keys,
-        frames: Vec::new(),
-        nodes: Vec::new(),
-        entries: Vec::new(),
-        pending_keys: Vec::new(),
-        late: None,
-    };
-    let documents = Documents { most: documents, all };
-    match composer.stream(documents) {
-        Ok(nodes) => Ok(nodes),
-        Err(Stop::Failed(error)) => Err(error),
-        Err(Stop::NeedsGraph) => {
-            read_graph(Parser::new(text, first_line, traits), budget, keys, documents)
+    let parser = |pace| Parser::new(text, first_line, traits, pace);
+    let mut composer = Composer::new(budget, keys);
+    let mut result =
+        read_documents(parser(Pace::Quick), budget, documents, |parser| composer.document(parser));
+    if let Err(Stop::NeedsGraph) = result {
+        let mut graph = Graph::new(budget, keys);
+        result = read_documents(parser(Pace::Quick), budget, documents, |parser| {
+            graph.read_document(parser)
+        });
+    }
+    result
+        .or_else(|_| {
+            // Something is wrong; the pace of go-yaml decides what is said about it.
+            let mut graph = Graph::new(budget, keys);
+            read_documents(parser(Pace::Reference), budget, documents, |parser| {
+                graph.read_document(parser)
+            })
+        })
+        .map_err(|stop| match stop {
+            Stop::Failed(error) => error,
+            Stop::NeedsGraph | Stop::Unsure => Error::new("unreadable", Pos::new(first_line, 1)),
+        })
+}
+
+fn read_documents<'a>(
+    mut parser: Parser<'a>,
+    budget: &Budget,
+    documents: Documents,
+    mut read_document: impl FnMut(&mut Parser<'a>) -> Result<Node, Stop>,
+) -> Result<Vec<Node>, Stop> {
+    let mut roots = Vec::new();
+    loop {
+        let event = parser.next_event()?;
+        match event.kind {
+            EventKind::StreamEnd => return Ok(roots),
+            EventKind::DocumentStart { .. } => {}
+            _ => continue,
+        }
+        if roots.len() >= budget.documents {
+            let problem = format!("the text has more than {} documents", budget.documents);
+            return Err(Stop::Failed(Error::new(problem, event.pos)));
+        }
+        roots.push(read_document(&mut parser)?);
+        if documents == Documents::First {
+            let is_last = parser.pace() == Pace::Reference
+                || parser.next_event()?.kind == EventKind::StreamEnd;
+            return if is_last { Ok(roots) } else { Err(Stop::Unsure) };
         }
     }
 }
@@ -108,29 +140,20 @@ fn examine(text: &Text, first_line: u32, budget: &Budget) -> Result<Traits, Erro
 }
 
 /// Which documents of a stream are wanted.
-#[derive(Clone, Copy, Debug)]
-struct Documents {
-    most: usize,
-    /// Whether having more of them is an error, or they are just not looked at.
-    all: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Documents {
+    All,
+    First,
 }
 
-impl Documents {
-    /// Whether to go on after `found` documents, of which the next begins at `pos`.
-    fn goes_on(self, found: usize, pos: Pos) -> Result<bool, Error> {
-        if found < self.most {
-            return Ok(true);
-        }
-        if !self.all {
-            return Ok(false);
-        }
-        Err(Error::new(format!("the text has more than {} documents", self.most), pos))
-    }
-}
-
+/// Why a text was not read.
 enum Stop {
     Failed(Error),
+    /// There are anchors or the like.
     NeedsGraph,
+    /// Something follows the first document. How much of it go-yaml looks at, and may stumble over,
+    /// depends on its pace.
+    Unsure,
 }
 
 impl From<Error> for Stop {
@@ -156,7 +179,6 @@ enum FrameKind {
 }
 
 struct Composer<'a> {
-    parser: Parser<'a>,
     budget: &'a Budget,
     keys: Keys,
     frames: Vec<Frame>,
@@ -167,32 +189,23 @@ struct Composer<'a> {
     late: Option<Error>,
 }
 
-impl Composer<'_> {
-    fn stream(mut self, documents: Documents) -> Result<Vec<Node>, Stop> {
-        let mut roots = Vec::new();
-        loop {
-            let event = self.parser.next_event()?;
-            match event.kind {
-                EventKind::DocumentStart { .. } => {
-                    if !documents.goes_on(roots.len(), event.pos)? {
-                        return Ok(roots);
-                    }
-                    let root = self.document()?;
-                    roots.push(root);
-                    if !documents.all && roots.len() == documents.most {
-                        return Ok(roots);
-                    }
-                }
-                EventKind::StreamEnd => return Ok(roots),
-                _ => {}
-            }
+impl<'a> Composer<'a> {
+    const fn new(budget: &'a Budget, keys: Keys) -> Self {
+        Self {
+            budget,
+            keys,
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            entries: Vec::new(),
+            pending_keys: Vec::new(),
+            late: None,
         }
     }
 
-    fn document(&mut self) -> Result<Node, Stop> {
+    fn document(&mut self, parser: &mut Parser<'_>) -> Result<Node, Stop> {
         let mut root = None;
         loop {
-            let event = self.parser.next_event()?;
+            let event = parser.next_event()?;
             let done = match event.kind {
                 EventKind::Scalar { value, style, properties } => {
                     self.scalar(event.pos, value, style, properties)?
@@ -289,7 +302,7 @@ impl Composer<'_> {
             return Err(Stop::NeedsGraph);
         }
         if self.frames.last().is_some_and(|frame| frame.kind == FrameKind::MappingBeforeKey) {
-            return Err(Stop::Failed(keys::not_a_scalar(pos)));
+            return Err(Stop::NeedsGraph);
         }
         if self.frames.len() >= self.budget.depth {
             return Err(Stop::Failed(too_deep(pos, self.budget)));

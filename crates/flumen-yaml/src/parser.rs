@@ -17,8 +17,11 @@ use crate::{
     Pos, Style, Text,
     encoding::Traits,
     error::Error,
-    scanner::{Fault, Mark, Piece, Scanner, TokenKind},
+    scanner::{Fault, Mark, Pace, Piece, Scanner, TokenKind},
 };
+
+/// May begin any text that is read on its own, also a part of a file.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -51,8 +54,9 @@ enum State {
 /// Reads a text as a stream of events.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
-    source: &'a Text,
+    source: Text,
     first_line: u32,
+    pace: Pace,
     scanner: Scanner<'a>,
     state: State,
     /// Where to go on when the current node is complete.
@@ -64,11 +68,13 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Positions count from `first_line`, which is 1 for a whole file.
-    pub(crate) fn new(source: &'a Text, first_line: u32, traits: Traits) -> Self {
+    pub(crate) fn new(text: &'a Text, first_line: u32, traits: Traits, pace: Pace) -> Self {
+        let content = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         Self {
-            source,
+            source: text.sub(text.len() - content.len()..text.len()),
             first_line,
-            scanner: Scanner::new(source.as_str(), traits),
+            pace,
+            scanner: Scanner::new(content, traits, pace),
             state: State::StreamStart,
             states: Vec::new(),
             marks: Vec::new(),
@@ -76,15 +82,24 @@ impl<'a> Parser<'a> {
         }
     }
 
+    pub(crate) const fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// The error that ends the stream, if one does.
+    pub(crate) fn first_error(mut self) -> Option<Error> {
+        loop {
+            match self.next_event() {
+                Ok(event) if event.kind == EventKind::StreamEnd => return None,
+                Ok(_) => {}
+                Err(error) => return Some(error),
+            }
+        }
+    }
+
     /// The next event; the last one is `StreamEnd`, which then repeats.
     pub(crate) fn next_event(&mut self) -> Result<Event, Error> {
         self.advance().map_err(|fault| self.error(&fault))
-    }
-
-    /// The error that go-yaml would have met while it looked ahead for the last event.
-    pub(crate) fn error_ahead(&mut self) -> Option<Error> {
-        let fault = self.scanner.error_within(2)?;
-        Some(self.error(&fault))
     }
 
     pub(crate) const fn pos(&self, mark: Mark) -> Pos {
@@ -167,18 +182,10 @@ impl<'a> Parser<'a> {
         self.state = self.states.pop().unwrap_or(State::End);
     }
 
-    /// A fault of the grammar at the token ahead; one of the scanner soon behind it comes first.
-    #[cold]
-    fn fault(&mut self, context: Option<Mark>, mark: Mark, problem: &'static str) -> Fault {
-        let ahead = self.scanner.error_within(3);
-        ahead.unwrap_or_else(|| Fault::parser(context, mark, problem))
-    }
-
-    /// The fault of the innermost open collection.
+    /// A fault of the innermost open collection.
     #[cold]
     fn fault_in_collection(&mut self, mark: Mark, problem: &'static str) -> Fault {
-        let context = self.marks.pop();
-        self.fault(context, mark, problem)
+        Fault::parser(self.marks.pop(), mark, problem)
     }
 
     fn document_start(&mut self, implicit: bool) -> Result<Event, Fault> {
@@ -209,7 +216,7 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let mark = token.mark;
         if !matches!(token.kind, TokenKind::DocumentStart) {
-            return Err(self.fault(None, mark, "did not find expected <document start>"));
+            return Err(Fault::parser(None, mark, "did not find expected <document start>"));
         }
         self.scanner.take();
         self.states.push(State::DocumentEnd);
@@ -224,15 +231,15 @@ impl<'a> Parser<'a> {
             let mark = token.mark;
             match &token.kind {
                 TokenKind::VersionDirective { .. } if has_version => {
-                    return Err(self.fault(None, mark, "found duplicate %YAML directive"));
+                    return Err(Fault::parser(None, mark, "found duplicate %YAML directive"));
                 }
                 TokenKind::VersionDirective { major: 1, minor: 1 } => has_version = true,
                 TokenKind::VersionDirective { .. } => {
-                    return Err(self.fault(None, mark, "found incompatible YAML document"));
+                    return Err(Fault::parser(None, mark, "found incompatible YAML document"));
                 }
                 TokenKind::TagDirective(tag) => {
                     if !self.directives.add(&tag.handle, &tag.suffix) {
-                        return Err(self.fault(None, mark, "found duplicate %TAG directive"));
+                        return Err(Fault::parser(None, mark, "found duplicate %TAG directive"));
                     }
                 }
                 _ => break,
@@ -320,7 +327,9 @@ impl<'a> Parser<'a> {
                 self.return_to_outer();
                 EventKind::Scalar { value: Text::default(), style: Style::Plain, properties }
             }
-            _ => return Err(self.fault(Some(start), mark, "did not find expected node content")),
+            _ => {
+                return Err(Fault::parser(Some(start), mark, "did not find expected node content"));
+            }
         };
         Ok(self.event(start, kind))
     }
@@ -356,7 +365,7 @@ impl<'a> Parser<'a> {
             Some(tag) => match expand_tag(&self.directives, &tag) {
                 Some(tag) => Some(tag),
                 None => {
-                    return Err(self.fault(Some(start), tag_mark, "found undefined tag handle"));
+                    return Err(Fault::parser(Some(start), tag_mark, "found undefined tag handle"));
                 }
             },
         };

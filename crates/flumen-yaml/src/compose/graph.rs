@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use size::Sizes;
 
-use super::{Documents, Keys, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
+use super::{Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
     parser::{EventKind, Parser, Properties},
@@ -39,51 +39,42 @@ enum Kind {
     },
 }
 
-/// Reads the documents of a stream that has anchors somewhere.
-pub(super) fn read_graph(
-    mut parser: Parser<'_>,
-    budget: &Budget,
-    keys: Keys,
-    documents: Documents,
-) -> Result<Vec<Node>, Error> {
-    let mut graph =
-        Graph { budget, keys, vertices: Vec::new(), sizes: Sizes::default(), late: None };
-    let mut anchors = HashMap::new();
-    let mut roots = Vec::new();
-    loop {
-        let event = parser.next_event()?;
-        match event.kind {
-            EventKind::DocumentStart { .. } => {
-                if !documents.goes_on(roots.len(), event.pos)? {
-                    return Ok(roots);
-                }
-                let root = graph.document(&mut parser, &mut anchors)?;
-                roots.push(graph.expand_document(root)?);
-                if !documents.all && roots.len() == documents.most {
-                    return Ok(roots);
-                }
-            }
-            EventKind::StreamEnd => return Ok(roots),
-            _ => {}
-        }
-    }
-}
-
-struct Graph<'a> {
+/// The documents of a stream that has anchors somewhere. go-yaml lets a document refer to the
+/// anchors of those before it.
+pub(super) struct Graph<'a> {
     budget: &'a Budget,
     keys: Keys,
     vertices: Vec<Vertex>,
+    anchors: HashMap<Text, Id>,
     sizes: Sizes,
     late: Option<Error>,
 }
 
-impl Graph<'_> {
+impl<'a> Graph<'a> {
+    pub(super) fn new(budget: &'a Budget, keys: Keys) -> Self {
+        Self {
+            budget,
+            keys,
+            vertices: Vec::new(),
+            anchors: HashMap::new(),
+            sizes: Sizes::default(),
+            late: None,
+        }
+    }
+
+    /// Reads the document that has just begun.
+    pub(super) fn read_document(&mut self, parser: &mut Parser<'_>) -> Result<Node, Stop> {
+        let root = self.parse_document(parser)?;
+        self.sizes.check(&self.vertices, root, self.budget)?;
+        let node = self.expand(root, 0)?;
+        match self.late.take() {
+            Some(error) => Err(Stop::Failed(error)),
+            None => Ok(node),
+        }
+    }
+
     /// Parses a document into the graph; gives its root.
-    fn document(
-        &mut self,
-        parser: &mut Parser<'_>,
-        anchors: &mut HashMap<Text, Id>,
-    ) -> Result<Id, Error> {
+    fn parse_document(&mut self, parser: &mut Parser<'_>) -> Result<Id, Error> {
         let mut open: Vec<Id> = Vec::new();
         let root = self.vertices.len();
         loop {
@@ -98,12 +89,11 @@ impl Graph<'_> {
                 EventKind::MappingStart { properties, .. } => {
                     (Kind::Mapping(Vec::new()), properties)
                 }
-                EventKind::Alias { anchor } => match anchors.get(&anchor) {
+                EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
                     Some(&target) => (Kind::Alias { anchor, target }, None),
                     None => {
                         let problem = format!("unknown anchor '{anchor}' referenced");
-                        let error = Error::new(problem, event.pos);
-                        return Err(parser.error_ahead().unwrap_or(error));
+                        return Err(Error::new(problem, event.pos));
                     }
                 },
                 EventKind::SequenceEnd | EventKind::MappingEnd => {
@@ -128,7 +118,7 @@ impl Graph<'_> {
             }
             // Known from here on: a node may even refer to itself, if only to be refused.
             if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
-                anchors.insert(anchor, id);
+                self.anchors.insert(anchor, id);
             }
             self.vertices.push(Vertex { pos: event.pos, kind });
         }
@@ -159,15 +149,6 @@ impl Graph<'_> {
 
     fn fail_late(&mut self, error: Error) {
         self.late.get_or_insert(error);
-    }
-
-    fn expand_document(&mut self, root: Id) -> Result<Node, Error> {
-        self.sizes.check(&self.vertices, root, self.budget)?;
-        let node = self.expand(root, 0)?;
-        match self.late.take() {
-            Some(error) => Err(error),
-            None => Ok(node),
-        }
     }
 
     /// The node with all aliases replaced. The sizes have been checked: there are no cycles and

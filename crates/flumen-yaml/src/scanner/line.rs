@@ -2,7 +2,7 @@
 //!
 //! Each of these does what [`Scanner::fetch`] would do over several tokens, when it can see that
 //! nothing else is possible, and otherwise leaves the scanner as if it had not been called. They
-//! apply only while no token waits in the queue.
+//! apply only at [`Pace::Quick`](super::Pace::Quick) and while no token waits in the queue.
 
 use super::{Fault, Mark, Piece, Scanner};
 use crate::{Style, scanner::cursor::small};
@@ -25,7 +25,11 @@ impl Scanner<'_> {
 
     /// Where a plain key of unremarkable characters begins and ends, if one comes next.
     fn key_ahead(&mut self) -> Option<(usize, usize)> {
-        if self.flow_level > 0 || !self.queue.is_empty() || self.last_key().possible {
+        if self.lookahead > 1
+            || self.flow_level > 0
+            || !self.queue.is_empty()
+            || self.last_key().possible
+        {
             return None;
         }
         self.skip_to_token();
@@ -51,7 +55,7 @@ impl Scanner<'_> {
             b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'.' | b'_' | b'(' | b'$' | b'<' => {
                 true
             }
-            b'-' => !self.cursor.is_blank_or_end(next),
+            b'-' if !self.cursor.is_blank_or_end(next) => true,
             b'\'' | b'"' | b'|' | b'>' => false,
             _ => return Ok(None),
         };
