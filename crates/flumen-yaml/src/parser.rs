@@ -17,7 +17,7 @@ use crate::{
     Pos, Style, Text,
     encoding::Traits,
     error::Error,
-    scanner::{Fault, Mark, Pace, Piece, Scanner, TokenKind},
+    scanner::{BlockNode, Fault, Mark, Pace, Piece, Scanner, TokenKind},
 };
 
 /// May begin any text that is read on its own, also a part of a file.
@@ -126,7 +126,10 @@ impl<'a> Parser<'a> {
             State::DocumentStart => self.document_start(false),
             State::DocumentContent => self.document_content(),
             State::DocumentEnd => self.document_end(),
-            State::BlockNode => self.node(true, false),
+            State::BlockNode => match self.quick_node(false)? {
+                Some(event) => Ok(event),
+                None => self.node(true, false),
+            },
             State::BlockSequenceFirstEntry => self.block_sequence_entry(true),
             State::BlockSequenceEntry => self.block_sequence_entry(false),
             State::IndentlessSequenceEntry => self.indentless_sequence_entry(),
@@ -250,6 +253,9 @@ impl<'a> Parser<'a> {
     }
 
     fn document_content(&mut self) -> Result<Event, Fault> {
+        if let Some(event) = self.quick_node(false)? {
+            return Ok(event);
+        }
         let token = self.scanner.peek()?;
         let is_empty = matches!(
             token.kind,
@@ -334,6 +340,49 @@ impl<'a> Parser<'a> {
         Ok(self.event(start, kind))
     }
 
+    /// A node of the block context that can be told from its line alone. The state to go on with
+    /// behind it is on the stack.
+    fn quick_node(&mut self, indentless_sequence: bool) -> Result<Option<Event>, Fault> {
+        let Some((node, mark)) = self.scanner.take_block_node(indentless_sequence)? else {
+            return Ok(None);
+        };
+        let kind = match node {
+            BlockNode::Scalar(piece, style) => {
+                self.return_to_outer();
+                EventKind::Scalar { value: self.text(piece), style, properties: None }
+            }
+            BlockNode::Mapping => {
+                self.marks.push(mark);
+                self.state = State::BlockMappingKey;
+                EventKind::MappingStart { flow: false, properties: None }
+            }
+            BlockNode::Sequence => {
+                self.marks.push(mark);
+                self.state = State::BlockSequenceEntry;
+                EventKind::SequenceStart { flow: false, properties: None }
+            }
+            BlockNode::IndentlessSequence => {
+                self.state = State::IndentlessSequenceEntry;
+                EventKind::SequenceStart { flow: false, properties: None }
+            }
+        };
+        Ok(Some(self.event(mark, kind)))
+    }
+
+    /// A node that is no scalar on the line before it, with the state to go on with.
+    fn quick_node_before(
+        &mut self,
+        state: State,
+        indentless_sequence: bool,
+    ) -> Result<Option<Event>, Fault> {
+        self.states.push(state);
+        let event = self.quick_node(indentless_sequence)?;
+        if event.is_none() {
+            self.states.pop();
+        }
+        Ok(event)
+    }
+
     /// An anchor, a tag or both, in either order.
     fn properties(&mut self) -> Result<(Mark, Option<Box<Properties>>), Fault> {
         let start = self.scanner.peek()?.mark;
@@ -376,22 +425,36 @@ impl<'a> Parser<'a> {
         if first {
             self.open_collection()?;
         }
+        if let Some(mark) = self.scanner.take_entry() {
+            return self.block_sequence_node(mark);
+        }
+        if self.scanner.take_block_end() {
+            return Ok(self.end_collection(EventKind::SequenceEnd));
+        }
         let token = self.scanner.peek()?;
         let mark = token.mark;
         match token.kind {
             TokenKind::BlockEntry => {
                 self.scanner.take();
-                let next = self.scanner.peek()?;
-                if matches!(next.kind, TokenKind::BlockEntry | TokenKind::BlockEnd) {
-                    self.state = State::BlockSequenceEntry;
-                    return Ok(self.empty_scalar(mark.right(1)));
-                }
-                self.states.push(State::BlockSequenceEntry);
-                self.node(true, false)
+                self.block_sequence_node(mark)
             }
             TokenKind::BlockEnd => Ok(self.close_collection(mark, EventKind::SequenceEnd)),
             _ => Err(self.fault_in_collection(mark, "did not find expected '-' indicator")),
         }
+    }
+
+    /// The node behind the `-` at `mark`.
+    fn block_sequence_node(&mut self, mark: Mark) -> Result<Event, Fault> {
+        if let Some(event) = self.quick_node_before(State::BlockSequenceEntry, false)? {
+            return Ok(event);
+        }
+        let next = self.scanner.peek()?;
+        if matches!(next.kind, TokenKind::BlockEntry | TokenKind::BlockEnd) {
+            self.state = State::BlockSequenceEntry;
+            return Ok(self.empty_scalar(mark.right(1)));
+        }
+        self.states.push(State::BlockSequenceEntry);
+        self.node(true, false)
     }
 
     fn open_collection(&mut self) -> Result<(), Fault> {
@@ -408,7 +471,23 @@ impl<'a> Parser<'a> {
         self.event(mark, kind)
     }
 
+    /// Ends a collection whose end was taken as a whole.
+    fn end_collection(&mut self, kind: EventKind) -> Event {
+        self.return_to_outer();
+        self.marks.pop();
+        let mark = self.scanner.mark();
+        self.event(mark, kind)
+    }
+
     fn indentless_sequence_entry(&mut self) -> Result<Event, Fault> {
+        if let Some(mark) = self.scanner.take_entry() {
+            return self.indentless_sequence_node(mark);
+        }
+        if self.scanner.ends_indentless_sequence() {
+            self.return_to_outer();
+            let mark = self.scanner.mark();
+            return Ok(self.event(mark, EventKind::SequenceEnd));
+        }
         let token = self.scanner.peek()?;
         let mark = token.mark;
         if !matches!(token.kind, TokenKind::BlockEntry) {
@@ -416,6 +495,13 @@ impl<'a> Parser<'a> {
             return Ok(self.event(mark, EventKind::SequenceEnd));
         }
         self.scanner.take();
+        self.indentless_sequence_node(mark)
+    }
+
+    fn indentless_sequence_node(&mut self, mark: Mark) -> Result<Event, Fault> {
+        if let Some(event) = self.quick_node_before(State::IndentlessSequenceEntry, false)? {
+            return Ok(event);
+        }
         let next = self.scanner.peek()?;
         let is_empty = matches!(
             next.kind,
@@ -436,6 +522,9 @@ impl<'a> Parser<'a> {
         if let Some((key, mark)) = self.scanner.take_key() {
             self.state = State::BlockMappingLineValue;
             return Ok(self.scalar(mark, key, Style::Plain));
+        }
+        if self.scanner.take_block_end() {
+            return Ok(self.end_collection(EventKind::MappingEnd));
         }
         let token = self.scanner.peek()?;
         let mark = token.mark;
@@ -475,6 +564,9 @@ impl<'a> Parser<'a> {
         if let Some((value, style, mark)) = self.scanner.take_value()? {
             self.state = State::BlockMappingKey;
             return Ok(self.scalar(mark, value, style));
+        }
+        if let Some(event) = self.quick_node_before(State::BlockMappingKey, true)? {
+            return Ok(event);
         }
         self.block_mapping_value_node(mark)
     }
