@@ -17,9 +17,9 @@ use keys::Keys;
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
     encoding::Traits,
-    parser::{Event, EventKind, Parser, Properties},
+    parser::{Event, EventKind, Parser, Properties, Sink},
     resolve::{resolve, resolve_tagged},
-    scanner::Pace,
+    scanner::{Fault, Pace},
 };
 
 /// Reads all documents of a text. Positions count from `first_line`, 1 for a whole file.
@@ -55,20 +55,42 @@ impl Iterator for Events<'_> {
     type Item = Result<Event, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let event = self.parser.as_mut()?.next_event();
-        match event {
-            Ok(event) => {
-                if event.kind == EventKind::StreamEnd {
-                    self.parser = None;
-                }
-                Some(Ok(event))
-            }
-            Err(error) => {
-                self.parser = None;
-                let reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
-                Some(Err(reference.first_error().unwrap_or(error)))
+        let mut latest = Latest(None);
+        let result = self.parser.as_mut()?.advance(&mut latest);
+        if let Err(fault) = result {
+            let parser = self.parser.take()?;
+            let mut reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
+            return Some(Err(latest
+                .first_error(&mut reference)
+                .unwrap_or_else(|| parser.error(&fault))));
+        }
+        let event = latest.0?;
+        if event.kind == EventKind::StreamEnd {
+            self.parser = None;
+        }
+        Some(Ok(event))
+    }
+}
+
+struct Latest(Option<Event>);
+
+impl Sink for Latest {
+    type Stop = Fault;
+
+    fn event(&mut self, event: Event) -> Result<(), Fault> {
+        self.0 = Some(event);
+        Ok(())
+    }
+}
+
+impl Latest {
+    fn first_error(&mut self, parser: &mut Parser<'_>) -> Option<Error> {
+        while !matches!(self.0, Some(Event { kind: EventKind::StreamEnd, .. })) {
+            if let Err(fault) = parser.advance(self) {
+                return Some(parser.error(&fault));
             }
         }
+        None
     }
 }
 
@@ -81,52 +103,91 @@ fn read_stream(
 ) -> Result<Vec<Node>, Error> {
     let traits = examine(text, first_line, budget)?;
     let parser = |pace| Parser::new(text, first_line, traits, pace);
-    let mut composer = Composer::new(budget, keys);
+    let graph = || Graph::new(budget, keys);
     let mut result =
-        read_documents(parser(Pace::Quick), budget, documents, |parser| composer.document(parser));
+        Reading::new(Composer::new(budget, keys), budget, documents).run(parser(Pace::Quick));
     if let Err(Stop::NeedsGraph) = result {
-        let mut graph = Graph::new(budget, keys);
-        result = read_documents(parser(Pace::Quick), budget, documents, |parser| {
-            graph.read_document(parser)
-        });
+        result = Reading::new(graph(), budget, documents).run(parser(Pace::Quick));
     }
-    result
-        .or_else(|_| {
-            // Something is wrong; the pace of go-yaml decides what is said about it.
-            let mut graph = Graph::new(budget, keys);
-            read_documents(parser(Pace::Reference), budget, documents, |parser| {
-                graph.read_document(parser)
-            })
-        })
-        .map_err(|stop| match stop {
-            Stop::Failed(error) => error,
-            Stop::NeedsGraph | Stop::Unsure => Error::new("unreadable", Pos::new(first_line, 1)),
-        })
+    if result.is_err() {
+        // Something is wrong; the pace of go-yaml decides what is said about it.
+        result = Reading::new(graph(), budget, documents).run(parser(Pace::Reference));
+    }
+    result.map_err(|stop| match stop {
+        Stop::Failed(error) => error,
+        Stop::Fault(fault) => parser(Pace::Quick).error(&fault),
+        Stop::NeedsGraph | Stop::Unsure => Error::new("unreadable", Pos::new(first_line, 1)),
+    })
 }
 
-fn read_documents<'a>(
-    mut parser: Parser<'a>,
-    budget: &Budget,
+/// Makes a tree of the events of a document.
+trait Compose {
+    /// Takes an event inside of a document.
+    fn take(&mut self, event: Event) -> Result<(), Stop>;
+
+    /// Gives the tree when the document is complete.
+    fn finish(&mut self) -> Result<Node, Stop>;
+}
+
+/// The documents of a stream.
+struct Reading<'a, C> {
+    composer: C,
+    budget: &'a Budget,
     documents: Documents,
-    mut read_document: impl FnMut(&mut Parser<'a>) -> Result<Node, Stop>,
-) -> Result<Vec<Node>, Stop> {
-    let mut roots = Vec::new();
-    loop {
-        let event = parser.next_event()?;
+    roots: Vec<Node>,
+    is_done: bool,
+}
+
+impl<'a, C: Compose> Reading<'a, C> {
+    const fn new(composer: C, budget: &'a Budget, documents: Documents) -> Self {
+        Self { composer, budget, documents, roots: Vec::new(), is_done: false }
+    }
+
+    fn run(mut self, mut parser: Parser<'_>) -> Result<Vec<Node>, Stop> {
+        while !self.is_done {
+            parser.advance(&mut self)?;
+            // Not one event more than go-yaml looks at.
+            if self.documents == Documents::First
+                && parser.pace() == Pace::Reference
+                && !self.roots.is_empty()
+            {
+                break;
+            }
+        }
+        Ok(self.roots)
+    }
+
+    fn begin_document(&self, pos: Pos) -> Result<(), Stop> {
+        if self.documents == Documents::First && !self.roots.is_empty() {
+            return Err(Stop::Unsure);
+        }
+        let most = self.budget.documents;
+        if self.roots.len() >= most {
+            let problem = format!("the text has more than {most} documents");
+            return Err(Stop::Failed(Error::new(problem, pos)));
+        }
+        Ok(())
+    }
+}
+
+impl<C: Compose> Sink for Reading<'_, C> {
+    type Stop = Stop;
+
+    #[inline(always)]
+    fn event(&mut self, event: Event) -> Result<(), Stop> {
         match event.kind {
-            EventKind::StreamEnd => return Ok(roots),
-            EventKind::DocumentStart { .. } => {}
-            _ => continue,
-        }
-        if roots.len() >= budget.documents {
-            let problem = format!("the text has more than {} documents", budget.documents);
-            return Err(Stop::Failed(Error::new(problem, event.pos)));
-        }
-        roots.push(read_document(&mut parser)?);
-        if documents == Documents::First {
-            let is_last = parser.pace() == Pace::Reference
-                || parser.next_event()?.kind == EventKind::StreamEnd;
-            return if is_last { Ok(roots) } else { Err(Stop::Unsure) };
+            EventKind::StreamStart => Ok(()),
+            EventKind::StreamEnd => {
+                self.is_done = true;
+                Ok(())
+            }
+            EventKind::DocumentStart { .. } => self.begin_document(event.pos),
+            EventKind::DocumentEnd { .. } => {
+                let root = self.composer.finish()?;
+                self.roots.push(root);
+                Ok(())
+            }
+            _ => self.composer.take(event),
         }
     }
 }
@@ -148,6 +209,8 @@ enum Documents {
 
 /// Why a text was not read.
 enum Stop {
+    /// The text is not YAML.
+    Fault(Fault),
     Failed(Error),
     /// There are anchors or the like.
     NeedsGraph,
@@ -159,6 +222,12 @@ enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
 }
 
@@ -201,47 +270,50 @@ impl<'a> Composer<'a> {
             late: None,
         }
     }
+}
 
-    fn document(&mut self, parser: &mut Parser<'_>) -> Result<Node, Stop> {
-        let mut root = None;
-        loop {
-            let event = parser.next_event()?;
-            let done = match event.kind {
-                EventKind::Scalar { value, style, properties } => {
-                    self.scalar(event.pos, value, style, properties)?
-                }
-                EventKind::SequenceStart { properties, .. } => {
-                    self.open(event.pos, FrameKind::Sequence, properties)?;
-                    None
-                }
-                EventKind::MappingStart { properties, .. } => {
-                    self.open(event.pos, FrameKind::MappingBeforeKey, properties)?;
-                    None
-                }
-                EventKind::SequenceEnd | EventKind::MappingEnd => self.close(),
-                EventKind::Alias { .. } => return Err(Stop::NeedsGraph),
-                EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
-                EventKind::StreamStart | EventKind::DocumentStart { .. } => None,
-            };
-            if done.is_some() {
-                root = done;
+impl Compose for Composer<'_> {
+    #[inline(always)]
+    fn take(&mut self, event: Event) -> Result<(), Stop> {
+        match event.kind {
+            EventKind::Scalar { value, style, properties } => {
+                self.scalar(event.pos, value, style, properties)
             }
-        }
-        match self.late.take() {
-            Some(error) => Err(Stop::Failed(error)),
-            None => Ok(root.unwrap_or_else(Node::null)),
+            EventKind::SequenceStart { properties, .. } => {
+                self.open(event.pos, FrameKind::Sequence, properties)
+            }
+            EventKind::MappingStart { properties, .. } => {
+                self.open(event.pos, FrameKind::MappingBeforeKey, properties)
+            }
+            EventKind::SequenceEnd | EventKind::MappingEnd => {
+                self.close();
+                Ok(())
+            }
+            EventKind::Alias { .. } => Err(Stop::NeedsGraph),
+            EventKind::StreamStart
+            | EventKind::StreamEnd
+            | EventKind::DocumentStart { .. }
+            | EventKind::DocumentEnd { .. } => Ok(()),
         }
     }
 
-    /// Takes a scalar as key or value. Gives the root if this is it.
-    #[inline]
+    fn finish(&mut self) -> Result<Node, Stop> {
+        match self.late.take() {
+            Some(error) => Err(Stop::Failed(error)),
+            None => Ok(self.nodes.pop().unwrap_or_else(Node::null)),
+        }
+    }
+}
+
+impl Composer<'_> {
+    /// Takes a scalar as key or value.
     fn scalar(
         &mut self,
         pos: Pos,
         text: Text,
         style: Style,
         properties: Option<Box<Properties>>,
-    ) -> Result<Option<Node>, Stop> {
+    ) -> Result<(), Stop> {
         let awaits_key = match self.frames.last() {
             Some(frame) => frame.kind == FrameKind::MappingBeforeKey,
             None => false,
@@ -258,9 +330,10 @@ impl<'a> Composer<'a> {
             if let Some(frame) = self.frames.last_mut() {
                 frame.kind = FrameKind::MappingBeforeValue;
             }
-            return Ok(None);
+            return Ok(());
         }
-        Ok(self.attach(Node::new(pos, Value::Scalar(scalar))))
+        self.attach(Node::new(pos, Value::Scalar(scalar)));
+        Ok(())
     }
 
     #[inline]
@@ -315,8 +388,8 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    fn close(&mut self) -> Option<Node> {
-        let frame = self.frames.pop()?;
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
         let value = if frame.kind == FrameKind::Sequence {
             Value::Seq(self.nodes.split_off(frame.start))
         } else {
@@ -329,17 +402,18 @@ impl<'a> Composer<'a> {
         self.attach(Node::new(frame.pos, value))
     }
 
-    /// Puts a complete node where it belongs. Gives it back if it is the root.
+    /// Puts a complete node where it belongs; the root stays on the stack of nodes.
     #[inline]
-    fn attach(&mut self, node: Node) -> Option<Node> {
-        let Some(frame) = self.frames.last_mut() else { return Some(node) };
-        if frame.kind == FrameKind::Sequence {
-            self.nodes.push(node);
-        } else if let Some((key, key_pos)) = self.pending_keys.pop() {
-            frame.kind = FrameKind::MappingBeforeKey;
-            self.entries.push(Entry { key, key_pos, value: node });
+    fn attach(&mut self, node: Node) {
+        match self.frames.last_mut() {
+            Some(frame) if frame.kind != FrameKind::Sequence => {
+                frame.kind = FrameKind::MappingBeforeKey;
+                if let Some((key, key_pos)) = self.pending_keys.pop() {
+                    self.entries.push(Entry { key, key_pos, value: node });
+                }
+            }
+            _ => self.nodes.push(node),
         }
-        None
     }
 }
 

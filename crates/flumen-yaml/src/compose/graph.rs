@@ -12,10 +12,10 @@ use std::collections::HashMap;
 
 use size::Sizes;
 
-use super::{Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
+use super::{Compose, Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
-    parser::{EventKind, Parser, Properties},
+    parser::{Event, EventKind, Properties},
 };
 
 /// The number of a node in the graph.
@@ -45,6 +45,9 @@ pub(super) struct Graph<'a> {
     budget: &'a Budget,
     keys: Keys,
     vertices: Vec<Vertex>,
+    /// The root of the current document, and the collections in it that are not complete.
+    next_root: Id,
+    open: Vec<Id>,
     anchors: HashMap<Text, Id>,
     sizes: Sizes,
     late: Option<Error>,
@@ -56,15 +59,64 @@ impl<'a> Graph<'a> {
             budget,
             keys,
             vertices: Vec::new(),
+            next_root: 0,
+            open: Vec::new(),
             anchors: HashMap::new(),
             sizes: Sizes::default(),
             late: None,
         }
     }
+}
 
-    /// Reads the document that has just begun.
-    pub(super) fn read_document(&mut self, parser: &mut Parser<'_>) -> Result<Node, Stop> {
-        let root = self.parse_document(parser)?;
+impl Compose for Graph<'_> {
+    fn take(&mut self, event: Event) -> Result<(), Stop> {
+        let (kind, properties) = match event.kind {
+            EventKind::Scalar { value, style, properties } => {
+                (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+            }
+            EventKind::SequenceStart { properties, .. } => (Kind::Sequence(Vec::new()), properties),
+            EventKind::MappingStart { properties, .. } => (Kind::Mapping(Vec::new()), properties),
+            EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
+                Some(&target) => (Kind::Alias { anchor, target }, None),
+                None => {
+                    let problem = format!("unknown anchor '{anchor}' referenced");
+                    return Err(Stop::Failed(Error::new(problem, event.pos)));
+                }
+            },
+            EventKind::SequenceEnd | EventKind::MappingEnd => {
+                self.open.pop();
+                return Ok(());
+            }
+            EventKind::StreamStart
+            | EventKind::StreamEnd
+            | EventKind::DocumentStart { .. }
+            | EventKind::DocumentEnd { .. } => return Ok(()),
+        };
+        let id = self.vertices.len();
+        if let Some(&parent) = self.open.last()
+            && let Kind::Sequence(items) | Kind::Mapping(items) = &mut self.vertices[parent].kind
+        {
+            items.push(id);
+        }
+        if matches!(kind, Kind::Sequence(_) | Kind::Mapping(_)) {
+            if self.open.len() >= self.budget.depth {
+                return Err(Stop::Failed(too_deep(event.pos, self.budget)));
+            }
+            self.open.push(id);
+        }
+        // Known from here on: a node may even refer to itself, if only to be refused.
+        if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
+            self.anchors.insert(anchor, id);
+        }
+        self.vertices.push(Vertex { pos: event.pos, kind });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Node, Stop> {
+        let root = std::mem::replace(&mut self.next_root, self.vertices.len());
+        if root == self.vertices.len() {
+            return Ok(Node::null());
+        }
         self.sizes.check(&self.vertices, root, self.budget)?;
         let node = self.expand(root, 0)?;
         match self.late.take() {
@@ -72,63 +124,9 @@ impl<'a> Graph<'a> {
             None => Ok(node),
         }
     }
+}
 
-    /// Parses a document into the graph; gives its root.
-    fn parse_document(&mut self, parser: &mut Parser<'_>) -> Result<Id, Error> {
-        let mut open: Vec<Id> = Vec::new();
-        let root = self.vertices.len();
-        loop {
-            let event = parser.next_event()?;
-            let (kind, properties) = match event.kind {
-                EventKind::Scalar { value, style, properties } => {
-                    (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
-                }
-                EventKind::SequenceStart { properties, .. } => {
-                    (Kind::Sequence(Vec::new()), properties)
-                }
-                EventKind::MappingStart { properties, .. } => {
-                    (Kind::Mapping(Vec::new()), properties)
-                }
-                EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
-                    Some(&target) => (Kind::Alias { anchor, target }, None),
-                    None => {
-                        let problem = format!("unknown anchor '{anchor}' referenced");
-                        return Err(Error::new(problem, event.pos));
-                    }
-                },
-                EventKind::SequenceEnd | EventKind::MappingEnd => {
-                    open.pop();
-                    continue;
-                }
-                EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
-                EventKind::StreamStart | EventKind::DocumentStart { .. } => continue,
-            };
-            let id = self.vertices.len();
-            if let Some(&parent) = open.last()
-                && let Kind::Sequence(items) | Kind::Mapping(items) =
-                    &mut self.vertices[parent].kind
-            {
-                items.push(id);
-            }
-            if matches!(kind, Kind::Sequence(_) | Kind::Mapping(_)) {
-                if open.len() >= self.budget.depth {
-                    return Err(too_deep(event.pos, self.budget));
-                }
-                open.push(id);
-            }
-            // Known from here on: a node may even refer to itself, if only to be refused.
-            if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
-                self.anchors.insert(anchor, id);
-            }
-            self.vertices.push(Vertex { pos: event.pos, kind });
-        }
-        if root == self.vertices.len() {
-            let scalar = Scalar { text: Text::default(), tag: Tag::Null, style: Style::Plain };
-            self.vertices.push(Vertex { pos: Pos::default(), kind: Kind::Scalar(scalar) });
-        }
-        Ok(root)
-    }
-
+impl Graph<'_> {
     fn scalar(
         &mut self,
         pos: Pos,
