@@ -11,6 +11,8 @@
 mod graph;
 mod keys;
 
+use std::collections::VecDeque;
+
 use graph::Graph;
 use keys::Keys;
 
@@ -40,7 +42,8 @@ pub fn read_resource(text: &Text, first_line: u32, budget: &Budget) -> Result<Op
 /// Reads a text as events.
 pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> {
     let traits = examine(text, 1, budget)?;
-    Ok(Events { text, traits, parser: Some(Parser::new(text, 1, traits, Pace::Quick)) })
+    let parser = Parser::new(text, 1, traits, Pace::Quick);
+    Ok(Events { text, traits, parser: Some(parser), queue: Queue::default() })
 }
 
 /// The events of a text, up to the end of the stream or the first error.
@@ -49,22 +52,24 @@ pub struct Events<'a> {
     text: &'a Text,
     traits: Traits,
     parser: Option<Parser<'a>>,
+    queue: Queue,
 }
 
 impl Iterator for Events<'_> {
     type Item = Result<Event, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut latest = Latest(None);
-        let result = self.parser.as_mut()?.advance(&mut latest);
-        if let Err(fault) = result {
-            let parser = self.parser.take()?;
-            let mut reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
-            return Some(Err(latest
-                .first_error(&mut reference)
-                .unwrap_or_else(|| parser.error(&fault))));
+        while self.queue.0.is_empty() {
+            let parser = self.parser.as_mut()?;
+            let result = parser.advance(&mut self.queue);
+            if let Err(fault) = result {
+                let error = parser.error(&fault);
+                let reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
+                self.parser = None;
+                return Some(Err(first_error(reference).unwrap_or(error)));
+            }
         }
-        let event = latest.0?;
+        let event = self.queue.0.pop_front()?;
         if event.kind == EventKind::StreamEnd {
             self.parser = None;
         }
@@ -72,25 +77,28 @@ impl Iterator for Events<'_> {
     }
 }
 
-struct Latest(Option<Event>);
+/// Events that came in one go.
+#[derive(Debug, Default)]
+struct Queue(VecDeque<Event>);
 
-impl Sink for Latest {
+impl Sink for Queue {
     type Stop = Fault;
 
     fn event(&mut self, event: Event) -> Result<(), Fault> {
-        self.0 = Some(event);
+        self.0.push_back(event);
         Ok(())
     }
 }
 
-impl Latest {
-    fn first_error(&mut self, parser: &mut Parser<'_>) -> Option<Error> {
-        while !matches!(self.0, Some(Event { kind: EventKind::StreamEnd, .. })) {
-            if let Err(fault) = parser.advance(self) {
-                return Some(parser.error(&fault));
-            }
+fn first_error(mut parser: Parser<'_>) -> Option<Error> {
+    let mut queue = Queue::default();
+    loop {
+        if let Err(fault) = parser.advance(&mut queue) {
+            return Some(parser.error(&fault));
         }
-        None
+        if queue.0.drain(..).any(|event| event.kind == EventKind::StreamEnd) {
+            return None;
+        }
     }
 }
 
@@ -124,6 +132,14 @@ fn read_stream(
 trait Compose {
     /// Takes an event inside of a document.
     fn take(&mut self, event: Event) -> Result<(), Stop>;
+
+    /// Takes a plain key and its value, a scalar without properties.
+    #[inline]
+    fn take_pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        let kind = EventKind::Scalar { value: key, style: Style::Plain, properties: None };
+        self.take(Event { pos: key_pos, kind })?;
+        self.take(value)
+    }
 
     /// Gives the tree when the document is complete.
     fn finish(&mut self) -> Result<Node, Stop>;
@@ -189,6 +205,11 @@ impl<C: Compose> Sink for Reading<'_, C> {
             }
             _ => self.composer.take(event),
         }
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        self.composer.take_pair(key_pos, key, value)
     }
 }
 
@@ -259,14 +280,15 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    const fn new(budget: &'a Budget, keys: Keys) -> Self {
+    /// With room for an ordinary manifest.
+    fn new(budget: &'a Budget, keys: Keys) -> Self {
         Self {
             budget,
             keys,
-            frames: Vec::new(),
-            nodes: Vec::new(),
-            entries: Vec::new(),
-            pending_keys: Vec::new(),
+            frames: Vec::with_capacity(16),
+            nodes: Vec::with_capacity(16),
+            entries: Vec::with_capacity(32),
+            pending_keys: Vec::with_capacity(16),
             late: None,
         }
     }
@@ -297,6 +319,14 @@ impl Compose for Composer<'_> {
         }
     }
 
+    #[inline(always)]
+    fn take_pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        let EventKind::Scalar { value: text, style, properties: None } = value.kind else {
+            return Err(Stop::NeedsGraph);
+        };
+        self.pair(key_pos, key, value.pos, text, style)
+    }
+
     fn finish(&mut self) -> Result<Node, Stop> {
         match self.late.take() {
             Some(error) => Err(Stop::Failed(error)),
@@ -323,9 +353,7 @@ impl Composer<'_> {
         }
         let scalar = self.resolve_scalar(pos, text, style, properties)?;
         if awaits_key {
-            if let Err(error) = self.keys.check(&scalar, pos, self.frames.len()) {
-                self.fail_late(error);
-            }
+            self.check_key(&scalar, pos);
             self.pending_keys.push((scalar.text, pos));
             if let Some(frame) = self.frames.last_mut() {
                 frame.kind = FrameKind::MappingBeforeValue;
@@ -334,6 +362,33 @@ impl Composer<'_> {
         }
         self.attach(Node::new(pos, Value::Scalar(scalar)));
         Ok(())
+    }
+
+    /// Takes a key and its value at once. The parser is inside of a mapping, before a key.
+    fn pair(
+        &mut self,
+        key_pos: Pos,
+        key: Text,
+        pos: Pos,
+        text: Text,
+        style: Style,
+    ) -> Result<(), Stop> {
+        check_scalar_size(&text, pos, self.budget)?;
+        let key_tag = resolve(&key);
+        if key_tag != Tag::Str {
+            let key = Scalar { text: key.clone(), tag: key_tag, style: Style::Plain };
+            self.check_key(&key, key_pos);
+        }
+        let tag = implicit_tag(&text, style);
+        let value = Node::new(pos, Value::Scalar(Scalar { text, tag, style }));
+        self.entries.push(Entry { key, key_pos, value });
+        Ok(())
+    }
+
+    fn check_key(&mut self, key: &Scalar, pos: Pos) {
+        if let Err(error) = self.keys.check(key, pos, self.frames.len()) {
+            self.fail_late(error);
+        }
     }
 
     #[inline]

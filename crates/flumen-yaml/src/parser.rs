@@ -41,8 +41,8 @@ enum State {
     BlockMappingFirstKey,
     BlockMappingKey,
     BlockMappingValue,
-    /// Behind the `:` of a key that was taken as a whole.
-    BlockMappingLineValue,
+    /// Behind the first key of a mapping that was taken as a whole.
+    BlockMappingFirstLine,
     FlowSequenceFirstEntry,
     FlowSequenceEntry,
     FlowSequenceEntryMappingKey,
@@ -61,6 +61,14 @@ pub(crate) trait Sink {
     type Stop: From<Fault>;
 
     fn event(&mut self, event: Event) -> Result<(), Self::Stop>;
+
+    /// A plain key and its value, which is a scalar without properties.
+    #[inline]
+    fn pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Self::Stop> {
+        let kind = EventKind::Scalar { value: key, style: Style::Plain, properties: None };
+        self.event(Event { pos: key_pos, kind })?;
+        self.event(value)
+    }
 }
 
 /// Reads a text as a stream of events.
@@ -76,6 +84,7 @@ pub(crate) struct Parser<'a> {
     /// Where the open collections began, for error messages.
     marks: Vec<Mark>,
     directives: Directives,
+    first_key: Option<(Piece, Mark)>,
 }
 
 impl<'a> Parser<'a> {
@@ -91,6 +100,7 @@ impl<'a> Parser<'a> {
             states: Vec::new(),
             marks: Vec::new(),
             directives: Directives::default(),
+            first_key: None,
         }
     }
 
@@ -135,7 +145,7 @@ impl<'a> Parser<'a> {
             State::BlockMappingFirstKey => self.block_mapping_key(sink, true),
             State::BlockMappingKey => self.block_mapping_key(sink, false),
             State::BlockMappingValue => self.block_mapping_value(sink),
-            State::BlockMappingLineValue => self.block_mapping_line_value(sink),
+            State::BlockMappingFirstLine => self.block_mapping_first_line(sink),
             State::FlowSequenceFirstEntry => self.flow_sequence_entry(sink, true),
             State::FlowSequenceEntry => self.flow_sequence_entry(sink, false),
             State::FlowSequenceEntryMappingKey => self.flow_sequence_entry_mapping_key(sink),

@@ -19,7 +19,7 @@ mod token;
 use std::{cmp::Ordering, collections::VecDeque};
 
 use cursor::Cursor;
-pub(crate) use line::BlockNode;
+pub(crate) use line::{BlockNode, MappingPart, SequencePart};
 pub(crate) use token::{Fault, Mark, Piece, Tag, Token, TokenKind};
 
 use crate::encoding::Traits;

@@ -11,7 +11,7 @@
 use super::{EventKind, Parser, Sink, State};
 use crate::{
     Style,
-    scanner::{BlockNode, Fault, Mark, TokenKind},
+    scanner::{BlockNode, Fault, MappingPart, Mark, Piece, SequencePart, TokenKind},
 };
 
 impl Parser<'_> {
@@ -23,11 +23,12 @@ impl Parser<'_> {
         if first {
             self.open_collection()?;
         }
-        if let Some(mark) = self.scanner.take_entry() {
-            return self.block_sequence_node(sink, mark);
-        }
-        if self.scanner.take_block_end() {
-            return sink.event(self.end_collection(EventKind::SequenceEnd));
+        match self.scanner.take_sequence_part(false) {
+            Some(SequencePart::Entry(mark)) => return self.block_sequence_node(sink, mark),
+            Some(SequencePart::End) => {
+                return sink.event(self.end_collection(EventKind::SequenceEnd));
+            }
+            None => {}
         }
         let token = self.scanner.peek()?;
         let mark = token.mark;
@@ -59,13 +60,14 @@ impl Parser<'_> {
         &mut self,
         sink: &mut S,
     ) -> Result<(), S::Stop> {
-        if let Some(mark) = self.scanner.take_entry() {
-            return self.indentless_sequence_node(sink, mark);
-        }
-        if self.scanner.ends_indentless_sequence() {
-            self.return_to_outer();
-            let mark = self.scanner.mark();
-            return sink.event(self.event(mark, EventKind::SequenceEnd));
+        match self.scanner.take_sequence_part(true) {
+            Some(SequencePart::Entry(mark)) => return self.indentless_sequence_node(sink, mark),
+            Some(SequencePart::End) => {
+                self.return_to_outer();
+                let mark = self.scanner.mark();
+                return sink.event(self.event(mark, EventKind::SequenceEnd));
+            }
+            None => {}
         }
         let token = self.scanner.peek()?;
         let mark = token.mark;
@@ -106,12 +108,12 @@ impl Parser<'_> {
         if first {
             self.open_collection()?;
         }
-        if let Some((key, mark)) = self.scanner.take_key() {
-            self.state = State::BlockMappingLineValue;
-            return sink.event(self.scalar(mark, key, Style::Plain));
-        }
-        if self.scanner.take_block_end() {
-            return sink.event(self.end_collection(EventKind::MappingEnd));
+        match self.scanner.take_mapping_part() {
+            Some(MappingPart::Key(key, mark)) => return self.block_mapping_line(sink, key, mark),
+            Some(MappingPart::End) => {
+                return sink.event(self.end_collection(EventKind::MappingEnd));
+            }
+            None => {}
         }
         let token = self.scanner.peek()?;
         let mark = token.mark;
@@ -146,19 +148,37 @@ impl Parser<'_> {
         self.block_mapping_value_node(sink, mark.right(1))
     }
 
-    pub(super) fn block_mapping_line_value<S: Sink>(
+    /// The line of the first key of a mapping, which was taken together with its start.
+    pub(super) fn block_mapping_first_line<S: Sink>(
         &mut self,
         sink: &mut S,
     ) -> Result<(), S::Stop> {
-        let mark = self.scanner.mark();
-        if let Some((value, style, mark)) = self.scanner.take_value()? {
-            self.state = State::BlockMappingKey;
-            return sink.event(self.scalar(mark, value, style));
+        match self.first_key.take() {
+            Some((key, mark)) => self.block_mapping_line(sink, key, mark),
+            None => self.block_mapping_key(sink, false),
         }
+    }
+
+    /// A key that was taken as a whole, and its value.
+    fn block_mapping_line<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        key: Piece,
+        mark: Mark,
+    ) -> Result<(), S::Stop> {
+        let len = key.len();
+        let key = self.text(key);
+        if let Some((value, style, value_mark)) = self.scanner.take_value()? {
+            self.state = State::BlockMappingKey;
+            let value = self.scalar(value_mark, value, style);
+            return sink.pair(self.pos(mark), key, value);
+        }
+        let kind = EventKind::Scalar { value: key, style: Style::Plain, properties: None };
+        sink.event(self.event(mark, kind))?;
         if self.quick_node_before(sink, State::BlockMappingKey, true)? {
             return Ok(());
         }
-        self.block_mapping_value_node(sink, mark)
+        self.block_mapping_value_node(sink, mark.right(len + 1))
     }
 
     /// The node behind a `:`, which ended at `mark`.
@@ -191,9 +211,10 @@ impl Parser<'_> {
                 let event = self.scalar(mark, piece, style);
                 return sink.event(event).map(|()| true);
             }
-            BlockNode::Mapping => {
+            BlockNode::Mapping(key) => {
                 self.marks.push(mark);
-                self.state = State::BlockMappingKey;
+                self.first_key = Some((key, mark));
+                self.state = State::BlockMappingFirstLine;
                 EventKind::MappingStart { flow: false, properties: None }
             }
             BlockNode::Sequence => {

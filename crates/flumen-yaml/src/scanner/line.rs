@@ -10,12 +10,26 @@ use crate::Style;
 /// A node in the block context.
 pub(crate) enum BlockNode {
     Scalar(Piece, Style),
-    /// A mapping has begun; its first key comes next.
-    Mapping,
+    /// A mapping has begun, and this is its first key, `:` included.
+    Mapping(Piece),
     /// A sequence has begun; its first `-` comes next.
     Sequence,
     /// The same, at the indentation of the mapping around it.
     IndentlessSequence,
+}
+
+/// How a block mapping goes on.
+pub(crate) enum MappingPart {
+    /// A key, `:` included.
+    Key(Piece, Mark),
+    End,
+}
+
+/// How a block sequence goes on.
+pub(crate) enum SequencePart {
+    /// A `-`.
+    Entry(Mark),
+    End,
 }
 
 impl Scanner<'_> {
@@ -29,24 +43,62 @@ impl Scanner<'_> {
         {
             return None;
         }
-        self.skip_to_token();
+        if matches!(self.cursor.byte(), b' ' | b'\n' | b'\r' | b'\t' | b'#' | 0x80..) {
+            self.skip_to_token();
+        }
         (self.simple_key_allowed && !self.cursor.at_end()).then(|| i64::from(self.cursor.column()))
     }
 
-    /// Takes `name:` at the indentation of the current block mapping: the tokens `Key`, `Scalar` and
-    /// `Value`.
-    pub(crate) fn take_key(&mut self) -> Option<(Piece, Mark)> {
-        if self.column_ahead()? != self.indent {
+    /// Takes the next part of the current block mapping: the tokens `Key`, `Scalar` and `Value`, or
+    /// `BlockEnd`.
+    pub(crate) fn take_mapping_part(&mut self) -> Option<MappingPart> {
+        let column = self.column_ahead()?;
+        if column == self.indent {
+            let end = self.key_end()?;
+            let mark = self.cursor.mark();
+            return Some(MappingPart::Key(self.take_key(end), mark));
+        }
+        if column > self.indent {
             return None;
         }
+        self.take_block_end();
+        Some(MappingPart::End)
+    }
+
+    /// Takes the next part of the current block sequence: `BlockEntry` or, unless the sequence is an
+    /// indentless one, `BlockEnd`.
+    pub(crate) fn take_sequence_part(&mut self, indentless: bool) -> Option<SequencePart> {
+        let column = self.column_ahead()?;
+        if column == self.indent && self.is_entry() {
+            let mark = self.cursor.mark();
+            self.cursor.advance(1);
+            self.collects_comments = true;
+            self.taken += 1;
+            return Some(SequencePart::Entry(mark));
+        }
+        let ends = match indentless {
+            true => column < self.indent || column == self.indent && self.cursor.byte() != b'-',
+            false => column < self.indent,
+        };
+        if ends && !indentless {
+            self.take_block_end();
+        }
+        ends.then_some(SequencePart::End)
+    }
+
+    fn take_block_end(&mut self) {
+        self.indent = self.outer_indents.pop().unwrap_or(-1);
+        self.taken += 1;
+    }
+
+    /// Takes the key that ends at `end`, and its `:`.
+    fn take_key(&mut self, end: usize) -> Piece {
         let start = self.cursor.pos;
-        let end = self.key_end()?;
-        let mark = self.cursor.mark();
         self.cursor.jump(end + 1);
         self.simple_key_allowed = false;
         self.collects_comments = false;
         self.taken += 3;
-        Some((Piece::Source { start: small(start), end: small(end) }, mark))
+        Piece::Source { start: small(start), end: small(end) }
     }
 
     /// Where the plain key ends that begins here, if there is one of unremarkable characters.
@@ -65,42 +117,11 @@ impl Scanner<'_> {
         ends.then_some(end)
     }
 
-    /// Takes the end of the current block collection, if the next token is indented less.
-    pub(crate) fn take_block_end(&mut self) -> bool {
-        match self.column_ahead() {
-            Some(column) if column < self.indent => {
-                self.indent = self.outer_indents.pop().unwrap_or(-1);
-                self.taken += 1;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the next token is certain not to be a `-` at the current indentation.
-    pub(crate) fn ends_indentless_sequence(&mut self) -> bool {
-        self.column_ahead().is_some_and(|column| {
-            column < self.indent || column == self.indent && self.cursor.byte() != b'-'
-        })
-    }
-
-    /// Takes a `-` at the indentation of the current collection; gives its place.
-    pub(crate) fn take_entry(&mut self) -> Option<Mark> {
-        if self.column_ahead()? != self.indent || !self.is_entry() {
-            return None;
-        }
-        let mark = self.cursor.mark();
-        self.cursor.advance(1);
-        self.collects_comments = true;
-        self.taken += 1;
-        Some(mark)
-    }
-
     fn is_entry(&self) -> bool {
         self.cursor.byte() == b'-' && self.cursor.is_blank_or_end(self.cursor.pos + 1)
     }
 
-    /// Takes a scalar on the line of the key that [`take_key`](Self::take_key) gave.
+    /// Takes a scalar on the line of the key that was just taken.
     pub(crate) fn take_value(&mut self) -> Result<Option<(Piece, Style, Mark)>, Fault> {
         self.cursor.skip_blanks();
         if !self.starts_scalar() {
@@ -146,14 +167,18 @@ impl Scanner<'_> {
             let fits = indentless_sequence && is_entry && column == self.indent;
             return Ok(fits.then_some((BlockNode::IndentlessSequence, mark)));
         }
-        if is_entry || self.key_end().is_some() {
+        let key_end = self.key_end();
+        if is_entry || key_end.is_some() {
             if self.outer_indents.len() >= MAX_LEVELS {
                 return Ok(None);
             }
             self.outer_indents.push(self.indent);
             self.indent = column;
             self.taken += 1;
-            let node = if is_entry { BlockNode::Sequence } else { BlockNode::Mapping };
+            let node = match key_end {
+                Some(end) => BlockNode::Mapping(self.take_key(end)),
+                None => BlockNode::Sequence,
+            };
             return Ok(Some((node, mark)));
         }
         if !self.starts_scalar() || self.cursor.is_document_indicator() {
