@@ -11,7 +11,7 @@ use super::fields::{
 use crate::{
     config::FieldSpec,
     decode::{
-        Result, Value, fields,
+        Problem, Result, Value, fields,
         readers::{
             boolean, checked, integer, list, located, object, optional, pairs, paths, string,
             string_type, texts,
@@ -110,10 +110,20 @@ pub(crate) fn field_spec(value: Value<'_>) -> Result<FieldSpec> {
         "Gvk.group": spec_part => spec.group,
         "Gvk.version": spec_part => spec.version,
         "Gvk.kind": spec_part => spec.kind,
-        "path": spec_part => spec.path,
+        "path": spec_path => spec.path,
         "create": boolean => spec.create,
     });
     Ok(spec)
+}
+
+fn spec_path(value: Value<'_>) -> Result<std::borrow::Cow<'static, str>> {
+    /// Objects are not deeper, and a path that creates its fields would make one that is.
+    const MAX_PARTS: usize = 500;
+    let path = spec_part(value)?;
+    if path.matches('/').count() >= MAX_PARTS {
+        return Err(Problem::new(format!("the path has more than {MAX_PARTS} parts"), value.pos()));
+    }
+    Ok(path)
 }
 
 pub(crate) fn spec_part(value: Value<'_>) -> Result<std::borrow::Cow<'static, str>> {
