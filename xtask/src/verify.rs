@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         binary = Some(release_binary()?);
         Ok(())
     });
+    progress.step("campaign fuzz-reader, short", || campaign::reader::run(CAMPAIGN, SEED));
     if let Some(binary) = &binary {
         progress.step("campaign fuzz-build, short", || campaign::build(binary, CAMPAIGN, SEED));
     }

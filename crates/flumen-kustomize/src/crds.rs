@@ -1,4 +1,4 @@
-//! `crds`: OpenAPI definitions of custom types, which tell which of their fields refer to what.
+//! `crds`: `OpenAPI` definitions of custom types, which tell which of their fields refer to what.
 //!
 //! Only the `x-kubernetes-…` marks of properties matter here. References between definitions are
 //! followed, also those that lead back to where they came from.
@@ -222,18 +222,16 @@ impl<'a> Walk<'a> {
         let known = references.iter_mut().find(|reference| {
             reference.kind == *object.kind && reference.version == *object.version
         });
-        match known {
-            Some(reference) => merge_spec(&mut reference.referrers, &referrer),
-            None => {
-                references.push(NameReference {
-                    group: Cow::Borrowed(""),
-                    version: Cow::Owned(object.version.to_string()),
-                    kind: Cow::Owned(object.kind.to_string()),
-                    referrers: Cow::Owned(vec![referrer]),
-                });
-                Ok(())
-            }
+        if let Some(reference) = known {
+            return merge_spec(&mut reference.referrers, &referrer);
         }
+        references.push(NameReference {
+            group: Cow::Borrowed(""),
+            version: Cow::Owned(object.version.to_string()),
+            kind: Cow::Owned(object.kind.to_string()),
+            referrers: Cow::Owned(vec![referrer]),
+        });
+        Ok(())
     }
 
     fn spec(&self) -> FieldSpec {
