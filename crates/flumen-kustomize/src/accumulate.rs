@@ -11,7 +11,8 @@ use flumen_yaml::Pos;
 use crate::{
     build_metadata::{ORIGIN, Provenance},
     config::{FieldSpec, FieldSpecs, TransformerConfig, merge_spec, merge_specs},
-    configurations, crds,
+    configurations,
+    crds,
     error::{Context, Error, Result},
     generate,
     kustomization::{
@@ -19,14 +20,12 @@ use crate::{
         fields::{Kustomization, Label, Located},
     },
     loader::Loader,
-//P    plugins::{self, Plugin},
+    //P    plugins::{self, Plugin},
     read,
     resmap::ResMap,
     session::State,
-    transform::{
-        Scene, annotations, images, labels, namespace, prefix, replicas, suffix,
-    },
-//P    vars::Vars,
+    transform::{Scene, annotations, images, labels, namespace, prefix, replicas, suffix},
+    //P    vars::Vars,
 };
 
 /// What a kustomization and everything below it amount to.
@@ -34,7 +33,7 @@ use crate::{
 pub(crate) struct Accumulator {
     pub(crate) resources: ResMap,
     pub(crate) config: TransformerConfig,
-//P    pub(crate) vars: Vars,
+    //P    pub(crate) vars: Vars,
 }
 
 /// A kustomization that has been read.
@@ -212,11 +211,7 @@ impl Target {
         self.provenance.as_ref().map(|here| here.builtin(name, kind))
     }
 
-    fn run_transformers(
-        &self,
-        accumulator: &mut Accumulator,
-        state: &mut State<'_>,
-    ) -> Result<()> {
+    fn run_transformers(&self, accumulator: &mut Accumulator, state: &mut State<'_>) -> Result<()> {
         let kustomization = &*self.kustomization;
         let scene = self.scene(state);
         let config = &accumulator.config;
@@ -268,7 +263,6 @@ impl Target {
     fn run_validators(&self, resources: &mut ResMap, state: &mut State<'_>) -> Result<()> {
         Ok(())
     }
-
 }
 
 impl Accumulator {

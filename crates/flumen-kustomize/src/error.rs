@@ -86,6 +86,13 @@ impl Error {
         self
     }
 
+    /// Says what is wrong in other words; the first ones become the hint. The place stays.
+    #[must_use]
+    pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
+        let first = std::mem::replace(&mut self.0.message, message.into());
+        self.hint(first)
+    }
+
     /// Says what was being done, from the inside out.
     #[must_use]
     pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {

@@ -20,6 +20,7 @@ mod configurations;
 mod crds;
 mod decode;
 mod error;
+mod field_path;
 mod fieldspec;
 mod generate;
 mod id;
@@ -33,6 +34,7 @@ mod scalar;
 mod select;
 mod session;
 mod transform;
+mod vars;
 
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;

@@ -11,6 +11,7 @@ use flumen_yaml::{Budget, Entry, Node, Text};
 use memchr::memmem;
 
 use crate::{
+    build_annotations::{self, INTERNAL},
     error::{Error, Kind, Result},
     id::meta_text,
     resource::Resource,
@@ -28,7 +29,12 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
         .into_iter()
         .map(|node| {
             let origin = origin(&node);
-            Resource::new(node, origin)
+            let mut resource = Resource::new(node, origin);
+            // A manifest may bring the memory of an earlier build, and kustomize believes it.
+            if resource.annotations().iter().any(|entry| entry.key.starts_with(INTERNAL)) {
+                build_annotations::absorb(&mut resource);
+            }
+            resource
         })
         .collect())
 }
@@ -57,7 +63,8 @@ pub(crate) fn documents(bytes: &[u8], file: &Path, first_line: u32) -> Result<Ve
     let only_one = pieces.len() == 1;
     let mut documents = Vec::with_capacity(pieces.len());
     for (piece, line) in pieces {
-        let Some(node) = flumen_yaml::read_resource(&piece, line, &budget).map_err(malformed)? else {
+        let Some(node) = flumen_yaml::read_resource(&piece, line, &budget).map_err(malformed)?
+        else {
             continue;
         };
         if node.is_null() {
@@ -159,7 +166,10 @@ pub(crate) fn check_metadata(node: &Node, file: &Path) -> Result<()> {
 /// The notation in which kustomize shows an object that lacks something. Values of annotations are
 /// left out: they may be long, and they help nobody.
 fn describe(node: &Node, api_version: &str, kind: &str, name: &str) -> String {
-    format!("{{{{{api_version} {kind}}} {{{{{name} {}}} map[] map[]}}}}", meta_text(node, "namespace"))
+    format!(
+        "{{{{{api_version} {kind}}} {{{{{name} {}}} map[] map[]}}}}",
+        meta_text(node, "namespace")
+    )
 }
 
 /// Replaces every `FooList` that has items by its items, which go to the end.

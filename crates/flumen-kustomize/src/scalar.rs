@@ -1,8 +1,8 @@
 //! Writing into scalars that may be there already.
 //!
-//! kustomize keeps the quotes of a scalar when it sets its value. Where it also states that the value
-//! is a string or a number, the quotes are of no consequence; where it does not, they decide what the
-//! new text means.
+//! kustomize keeps the quotes of a scalar when it sets its value, and in the end they decide: what
+//! stands in quotes is a string, also where a number was meant. Without quotes the value is what
+//! kustomize says it is, or else what it looks like.
 
 use flumen_yaml::{Node, Pos, Scalar, Style, Tag, Text, Value};
 
@@ -11,12 +11,12 @@ use crate::{
     fieldspec::wrong_kind,
 };
 
-/// Sets the text of a scalar and says what it is.
+/// Sets the text of a scalar and says what it is, which quotes around the old text overrule.
 pub(crate) fn set(node: &mut Node, text: Text, tag: Tag) -> Result<()> {
     match &mut node.value {
         Value::Scalar(scalar) => {
             scalar.text = text;
-            scalar.tag = tag;
+            scalar.tag = if scalar.style == Style::Plain { tag } else { Tag::Str };
             Ok(())
         }
         _ => Err(wrong_kind("ScalarNode", node)),

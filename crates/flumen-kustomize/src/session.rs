@@ -15,8 +15,8 @@ use crate::{
     error::{Context, Error, Result},
     kustomization::{self, fields::Kustomization},
     loader::{LoadRestriction, Loader},
-    resmap::ResMap,
     read,
+    resmap::ResMap,
     transform::{Scene, hash, labels, name_reference, sort},
 };
 
@@ -126,8 +126,10 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     let scene = Scene { schema: &state.schema, loader: &target.loader, file: &target.file };
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
-//V    vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
-    resources.resources_mut().retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));
+    //V    vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
+    resources
+        .resources_mut()
+        .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));
     sort_resources(&mut resources, &kustomization, options, &state.schema, &mut state.warnings)?;
     let asks_for = |option: &str| kustomization.build_metadata.iter().any(|wish| *wish == *option);
     if options.managed_by_label || asks_for("managedByLabel") {

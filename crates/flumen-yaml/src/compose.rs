@@ -93,6 +93,7 @@ fn read_stream(
         nodes: Vec::new(),
         entries: Vec::new(),
         pending_keys: Vec::new(),
+        flow_depth: 0,
         late: None,
     };
     let documents = Documents { most: documents, all };
@@ -169,6 +170,7 @@ struct Composer<'a> {
     nodes: Vec<Node>,
     entries: Vec<Entry>,
     pending_keys: Vec<(Text, Pos)>,
+    flow_depth: usize,
     /// The first error of this document that does not keep it from being parsed.
     late: Option<Error>,
 }
@@ -203,15 +205,21 @@ impl Composer<'_> {
                 EventKind::Scalar { value, style, properties } => {
                     self.scalar(event.pos, value, style, properties)?
                 }
-                EventKind::SequenceStart { properties, .. } => {
+                EventKind::SequenceStart { flow, properties } => {
+                    self.flow_depth += usize::from(flow);
                     self.open(event.pos, FrameKind::Sequence, properties)?;
                     None
                 }
-                EventKind::MappingStart { properties, .. } => {
+                EventKind::MappingStart { flow, properties } => {
+                    self.flow_depth += usize::from(flow);
                     self.open(event.pos, FrameKind::MappingBeforeKey, properties)?;
                     None
                 }
-                EventKind::SequenceEnd | EventKind::MappingEnd => self.close(),
+                EventKind::SequenceEnd | EventKind::MappingEnd => {
+                    // Within a flow collection there are no others.
+                    self.flow_depth = self.flow_depth.saturating_sub(1);
+                    self.close()
+                }
                 EventKind::Alias { .. } => return Err(Stop::NeedsGraph),
                 EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
                 EventKind::StreamStart | EventKind::DocumentStart { .. } => None,
@@ -277,7 +285,7 @@ impl Composer<'_> {
                 })
             }
         };
-        Ok(Scalar { text, tag, style })
+        Ok(Scalar { style: written_style(&text, tag, style, self.flow_depth), text, tag })
     }
 
     #[cold]
@@ -334,6 +342,14 @@ impl Composer<'_> {
         }
         None
     }
+}
+
+/// Nothing at all between the commas of a flow collection is null as long as anybody looks at it, but
+/// kustomize writes it with quotes and reads it again before it prints: it ends as an empty string.
+/// The style keeps that for [`crate::canonical`].
+#[inline]
+fn written_style(text: &str, tag: Tag, style: Style, flow_depth: usize) -> Style {
+    if flow_depth > 0 && tag == Tag::Null && text.is_empty() { Style::SingleQuoted } else { style }
 }
 
 #[inline]

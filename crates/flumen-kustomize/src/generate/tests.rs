@@ -161,6 +161,6 @@ metadata:
   namespace: ns
 ",
     );
-    let elsewhere = IamPolicyArgs { cloud: "aws".into(), ..args.clone() };
+    let elsewhere = IamPolicyArgs { cloud: "aws".into(), ..args };
     check(|scene| iam_policy(&elsewhere, scene), "error: cloud provider aws not supported yet\n");
 }

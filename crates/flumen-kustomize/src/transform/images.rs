@@ -28,19 +28,12 @@ pub(crate) fn transform(
     specs: &[FieldSpec],
     scene: &Scene<'_>,
 ) -> Result<()> {
-    let entries = images
-        .iter()
-        .map(|image| match ImageName::parse(&image.name) {
-            Some(name) => Ok((name, image)),
-            None => Err(Error::new(format!(
-                "image name '{}' is not a valid regular expression",
-                image.name
-            ))
-            .at(scene.file, image.pos)),
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let entries: Vec<_> =
+        images.iter().map(|image| (ImageName::parse(&image.name), image)).collect();
     let fields = Fields::new(specs);
-    for resource in resources.bodies_mut() {
+    let list: &mut [Resource] =
+        if fields.reach_ids() { resources.resources_mut() } else { resources.bodies_mut() };
+    for resource in list {
         if resource.kind() != "CustomResourceDefinition" {
             update(resource, &entries, &fields, scene)?;
         }
@@ -57,7 +50,7 @@ struct Visits {
 
 fn update(
     resource: &mut Resource,
-    entries: &[(ImageName, &Image)],
+    entries: &[(Option<ImageName>, &Image)],
     fields: &Fields<'_>,
     scene: &Scene<'_>,
 ) -> Result<()> {
@@ -85,6 +78,11 @@ fn update(
         let Some(visits) = visits.remove(&address(image)) else { return Ok(()) };
         let times = visits.containers + visits.specs;
         for (name, entry) in entries {
+            let Some(name) = name else {
+                let message =
+                    format!("image name '{}' is not a valid regular expression", entry.name);
+                return Err(Error::new(message).at(scene.file, entry.pos));
+            };
             for _ in 0..times {
                 let value = scalar::text(image);
                 if name.matches(value) {
@@ -130,5 +128,118 @@ fn find_containers(node: &mut Node, found: &mut impl FnMut(&mut Node) -> Result<
             }
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::transform;
+    use crate::{
+        config::TransformerConfig, kustomization::fields::Image, transform::stage::transformed,
+    };
+
+    const POD: &str = "\
+apiVersion: v1
+kind: Pod
+spec:
+  containers:
+  - {name: a, image: nginx}
+  - {name: b, image: \"nginx:1.2\"}
+  - {name: c, image: host:5000/nginx@sha256:abc}
+  - {name: d, image: 5}
+  - {name: e, image: null}
+  - {name: f}
+  initContainers: null
+  volumes:
+  - image: {reference: nginx:1}
+";
+
+    #[track_caller]
+    fn check(images: &[Image], input: &str, expected: &str) {
+        let specs = TransformerConfig::builtin().images;
+        let actual =
+            transformed(input, |resources, scene| transform(resources, images, &specs, scene));
+        assert_eq!(actual, expected);
+    }
+
+    #[track_caller]
+    fn check_pod(images: &[Image], [a, b, c, d, volume]: [&str; 5]) {
+        let expected = format!(
+            "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - image: {a}\n    name: a\n  \
+             - image: {b}\n    name: b\n  - image: {c}\n    name: c\n  - image: {d}\n    name: d\n  \
+             - image: null\n    name: e\n  - name: f\n  initContainers: []\n  volumes:\n  \
+             - image:\n      reference: {volume}\n"
+        );
+        check(images, POD, &expected);
+    }
+
+    fn image(name: &str) -> Image {
+        Image { name: name.into(), ..Image::default() }
+    }
+
+    #[test]
+    fn entries_apply_one_after_the_other() {
+        check_pod(
+            &[
+                Image { new_tag: "3".into(), ..image("nginx") },
+                Image { new_name: "6".into(), ..image("5") },
+            ],
+            ["nginx:3", "nginx:3", "host:5000/nginx@sha256:abc", "6", "nginx:3"],
+        );
+        check_pod(
+            &[
+                Image { new_name: "other".into(), ..image("nginx") },
+                Image { new_tag: "v9".into(), digest: "sha256:d".into(), ..image("other") },
+                Image { digest: "sha256:e".into(), ..image("host:.*") },
+            ],
+            [
+                "other:v9@sha256:d",
+                "other:v9@sha256:d",
+                "host:5000/nginx@sha256:e",
+                "5",
+                "other:v9@sha256:d",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_suffix_is_added_as_often_as_a_field_is_reached() {
+        check_pod(
+            &[Image { tag_suffix: "-x".into(), ..image("nginx") }],
+            ["nginx:-x-x", "nginx:1.2-x-x", "host:5000/nginx@sha256:abc", "5", "nginx:1-x"],
+        );
+    }
+
+    #[test]
+    fn containers_are_found_at_any_depth_but_not_in_definitions() {
+        let new = [Image { new_tag: "3".into(), ..image("nginx") }];
+        check(
+            &new,
+            "{kind: Any, deep: [{containers: [{image: nginx}]}], containers: {image: nginx}}",
+            "containers:\n  image: nginx\ndeep:\n- containers:\n  - image: nginx:3\nkind: Any\n",
+        );
+        let definition = "kind: CustomResourceDefinition\nspec:\n  containers:\n  - image: nginx\n";
+        check(&new, definition, definition);
+    }
+
+    #[test]
+    fn what_is_no_image_is_refused() {
+        let wrong = [image("[")];
+        check(&wrong, "kind: Pod\n", "kind: Pod\n");
+        check(
+            &wrong,
+            "{kind: Pod, spec: {containers: [{image: x}]}}",
+            "error: image name '[' is not a valid regular expression\n",
+        );
+        check(
+            &[image("x")],
+            "{kind: Pod, spec: {containers: [{image: [x]}]}}",
+            "error: wrong node kind: expected ScalarNode but got SequenceNode\n",
+        );
+        check(
+            &[image("x")],
+            "{kind: Pod, spec: {containers: [x]}}",
+            "error: wrong node kind: expected MappingNode but got ScalarNode\n",
+        );
     }
 }

@@ -67,17 +67,14 @@ fn set_pairs(node: &mut Node, pairs: &[(Text, Scalar)]) -> Result<Vec<usize>> {
     }
     let mut apart = Vec::new();
     for (index, (key, value)) in pairs.iter().enumerate() {
-        match map.get_mut(key) {
-            Some(old) => {
-                let style = old.as_scalar().map_or(value.style, |scalar| scalar.style);
-                old.value = Value::Scalar(Scalar { style, ..value.clone() });
-                apart.push(index);
-            }
-            None => {
-                scalar::check_new_key(key)?;
-                let value = Node::new(Pos::default(), Value::Scalar(value.clone()));
-                map.push(Entry::new(key.clone(), value));
-            }
+        if let Some(old) = map.get_mut(key) {
+            let style = old.as_scalar().map_or(value.style, |scalar| scalar.style);
+            old.value = Value::Scalar(Scalar { style, ..value.clone() });
+            apart.push(index);
+        } else {
+            scalar::check_new_key(key)?;
+            let value = Node::new(Pos::default(), Value::Scalar(value.clone()));
+            map.push(Entry::new(key.clone(), value));
         }
     }
     Ok(apart)

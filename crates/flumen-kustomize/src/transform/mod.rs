@@ -12,6 +12,7 @@ pub(crate) mod sort;
 #[cfg(test)]
 pub(crate) mod stage;
 pub(crate) mod suffix;
+pub(crate) mod value_add;
 
 use std::{path::Path, sync::Arc};
 

@@ -51,7 +51,9 @@ fn is_selected(resource: &Resource, field: &Field<'_>, name: &str, scene: &Scene
 }
 
 fn no_match(replica: &Replica, specs: &[FieldSpec]) -> Error {
-    let or = |text: &str, missing: &str| if text.is_empty() { missing.to_owned() } else { text.to_owned() };
+    let or = |text: &str, missing: &str| {
+        if text.is_empty() { missing.to_owned() } else { text.to_owned() }
+    };
     let kinds: Vec<String> = specs
         .iter()
         .map(|spec| {
@@ -65,4 +67,75 @@ fn no_match(replica: &Replica, specs: &[FieldSpec]) -> Error {
         kinds.join(" ")
     ))
     .hint("`replicas` needs the name that the workload has in its own manifest, without prefix or suffix")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::transform;
+    use crate::{
+        config::TransformerConfig, kustomization::fields::Replica, transform::stage::transformed,
+    };
+
+    #[track_caller]
+    fn check(input: &str, expected: &str) {
+        let specs = TransformerConfig::builtin().replicas;
+        let replica = Replica { name: "d".into(), count: 5, ..Replica::default() };
+        let actual =
+            transformed(input, |resources, scene| transform(resources, &replica, &specs, scene));
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn workloads_of_the_name_are_scaled() {
+        check(
+            "\
+{kind: StatefulSet, metadata: {name: d}}
+---
+{kind: ReplicationController, metadata: {name: d}, spec: {replicas: null}}
+---
+{kind: DaemonSet, metadata: {name: d}}
+---
+{kind: Deployment, metadata: {name: e}}
+",
+            "\
+kind: StatefulSet
+metadata:
+  name: d
+spec:
+  replicas: 5
+---
+kind: ReplicationController
+metadata:
+  name: d
+spec:
+  replicas: 5
+---
+kind: DaemonSet
+metadata:
+  name: d
+---
+kind: Deployment
+metadata:
+  name: e
+",
+        );
+    }
+
+    #[test]
+    fn quotes_stay() {
+        check(
+            "{kind: Deployment, metadata: {name: d}, spec: {replicas: \"1\"}}",
+            "kind: Deployment\nmetadata:\n  name: d\nspec:\n  replicas: \"5\"\n",
+        );
+    }
+
+    #[test]
+    fn a_name_that_nothing_has_is_refused() {
+        check(
+            "{kind: DaemonSet, metadata: {name: d}}",
+            "error: resource with name d does not match a config with the following GVK \
+             [Deployment.[noVer].[noGrp] StatefulSet.[noVer].[noGrp] ReplicaSet.[noVer].[noGrp] \
+             ReplicationController.[noVer].[noGrp]]\n",
+        );
+    }
 }

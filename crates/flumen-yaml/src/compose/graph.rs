@@ -12,7 +12,9 @@ use std::collections::HashMap;
 
 use size::Sizes;
 
-use super::{Documents, Keys, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
+use super::{
+    Documents, Keys, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep, written_style,
+};
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
     parser::{EventKind, Parser, Properties},
@@ -85,17 +87,22 @@ impl Graph<'_> {
         anchors: &mut HashMap<Text, Id>,
     ) -> Result<Id, Error> {
         let mut open: Vec<Id> = Vec::new();
+        let mut flow_depth = 0_usize;
         let root = self.vertices.len();
         loop {
             let event = parser.next_event()?;
             let (kind, properties) = match event.kind {
                 EventKind::Scalar { value, style, properties } => {
-                    (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+                    let scalar =
+                        self.scalar(event.pos, value, style, properties.as_deref(), flow_depth)?;
+                    (scalar, properties)
                 }
-                EventKind::SequenceStart { properties, .. } => {
+                EventKind::SequenceStart { flow, properties } => {
+                    flow_depth += usize::from(flow);
                     (Kind::Sequence(Vec::new()), properties)
                 }
-                EventKind::MappingStart { properties, .. } => {
+                EventKind::MappingStart { flow, properties } => {
+                    flow_depth += usize::from(flow);
                     (Kind::Mapping(Vec::new()), properties)
                 }
                 EventKind::Alias { anchor } => match anchors.get(&anchor) {
@@ -107,6 +114,7 @@ impl Graph<'_> {
                     }
                 },
                 EventKind::SequenceEnd | EventKind::MappingEnd => {
+                    flow_depth = flow_depth.saturating_sub(1);
                     open.pop();
                     continue;
                 }
@@ -145,6 +153,7 @@ impl Graph<'_> {
         text: Text,
         style: Style,
         properties: Option<&Properties>,
+        flow_depth: usize,
     ) -> Result<Kind, Error> {
         check_scalar_size(&text, pos, self.budget)?;
         let tag = match properties {
@@ -154,6 +163,7 @@ impl Graph<'_> {
                 Tag::Str
             }),
         };
+        let style = written_style(&text, tag, style, flow_depth);
         Ok(Kind::Scalar(Scalar { text, tag, style }))
     }
 

@@ -18,9 +18,7 @@ impl ImageName {
         if name.chars().all(is_plain) {
             return Some(Self::Plain(name.to_owned()));
         }
-        let pattern = format!(
-            "^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$"
-        );
+        let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
         Regex::new(&pattern).ok().map(Self::Pattern)
     }
 
