@@ -13,15 +13,25 @@ pub enum Error {
     #[error("wrong node kind: expected {expected} but got {found}")]
     WrongKind { expected: NodeKind, found: NodeKind, pos: Pos },
 
+    /// An operation of a JSON patch does not apply, or is none.
+    #[error("{message}")]
+    Json { message: String, pos: Pos },
+
     #[error("unknown patch strategy '{directive}'")]
     UnknownDirective { directive: String, pos: Pos },
 }
 
 impl Error {
+    pub(crate) const fn json(message: String, pos: Pos) -> Self {
+        Self::Json { message, pos }
+    }
+
     /// The place in the patch, or in the target where only that is wrong. May be unknown.
     pub const fn pos(&self) -> Pos {
         match self {
-            Self::WrongKind { pos, .. } | Self::UnknownDirective { pos, .. } => *pos,
+            Self::WrongKind { pos, .. }
+            | Self::Json { pos, .. }
+            | Self::UnknownDirective { pos, .. } => *pos,
         }
     }
 }

@@ -11,8 +11,10 @@
 
 mod error;
 mod hints;
+mod json6902;
 mod strategic;
 
 pub use error::Error;
 pub use hints::Hints;
+pub use json6902::JsonPatch;
 pub use strategic::{Outcome, Rules, strategic_merge, strategic_merge_with};
