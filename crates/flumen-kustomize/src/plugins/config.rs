@@ -10,7 +10,9 @@ use crate::{
     },
     generate::IamPolicyArgs,
     kustomization::{
-        fields::{GeneratorArgs, Image, Located, Pairs, Patch, Replica, ReplacementField, Selector},
+        fields::{
+            GeneratorArgs, Image, Located, Pairs, Patch, ReplacementField, Replica, Selector,
+        },
         tables::{
             Metadata, document, field_spec, field_specs, generator, image, object_meta,
             patch_options, replacement_field, replica, selector,
@@ -44,11 +46,11 @@ const SECRET_FIELDS: &[&str] = &[
 ];
 
 pub(super) fn config_map(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "builtins.ConfigMapGeneratorPlugin", CONFIG_MAP_FIELDS)
+    generator(value, "builtins.ConfigMapGeneratorPlugin", CONFIG_MAP_FIELDS).map(|(args, _)| args)
 }
 
 pub(super) fn secret(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "builtins.SecretGeneratorPlugin", SECRET_FIELDS)
+    generator(value, "builtins.SecretGeneratorPlugin", SECRET_FIELDS).map(|(args, _)| args)
 }
 
 pub(super) fn iam_policy(value: Value<'_>) -> Result<IamPolicyArgs> {
