@@ -128,19 +128,32 @@ fn kustomize_table(facts: &Value) -> Result<String, String> {
     let key_rows: Vec<String> = merges.iter().map(|keys| format!("&{keys:?}")).collect();
 
     let version = facts.get("kubernetes").map(text).transpose()?.unwrap_or_default();
-    let mut out = header(&format!("Kubernetes {version}, the release whose schema kustomize 5.8 carries."));
-    constant(&mut out, "The built-in version as kustomize names it.", "VERSION", &format!("v{version}"));
+    let mut out =
+        header(&format!("Kubernetes {version}, the release whose schema kustomize 5.8 carries."));
+    constant(
+        &mut out,
+        "The built-in version as kustomize names it.",
+        "VERSION",
+        &format!("v{version}"),
+    );
     constant(&mut out, "Names of fields, kinds and API versions.", "NAMES", &names.text);
     constant(&mut out, "Names of definitions.", "DEFINITION_NAMES", &definition_names.text);
     table(&mut out, "Definitions by name: name, first field.", "TYPES", "(Name, u16)", &type_rows);
     let doc = "Fields by definition and name: name, shape, definition, one more than the index of merge keys.";
     table(&mut out, doc, "FIELDS", "(Name, Shape, u16, u8)", &field_rows);
     table(&mut out, "Merge keys.", "MERGE_KEYS", "&[&str]", &key_rows);
-    table(&mut out, "Kinds: kind, API version, definition.", "KINDS", "(Name, Name, u16)", &kind_rows);
+    table(
+        &mut out,
+        "Kinds: kind, API version, definition.",
+        "KINDS",
+        "(Name, Name, u16)",
+        &kind_rows,
+    );
     let doc = "Scopes by length of the kind: kind, API version, whether it has a namespace.";
     table(&mut out, doc, "SCOPES", "(Name, Name, bool)", &scope_rows);
     table(&mut out, "First scope of each length of a kind.", "SCOPE_STARTS", "u8", &starts);
-    out = out.replace("use super::Name;", "use super::{Name, Shape};\nuse Shape::{List, Map, Plain};");
+    out = out
+        .replace("use super::Name;", "use super::{Name, Shape};\nuse Shape::{List, Map, Plain};");
     Ok(out)
 }
 
@@ -184,7 +197,8 @@ fn server_table(kinds: &Value, merge_keys: &Value, version: &Value) -> Result<St
     for kind in kinds.as_array().ok_or("kinds are no list")? {
         let get = |key: &str| kind.get(key).ok_or(format!("kind without `{key}`")).and_then(text);
         let (group, version) = (get("group")?, get("version")?);
-        let version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+        let version =
+            if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
         let (name, plural) = (get("kind")?, get("plural")?);
         let namespaced = kind.get("namespaced") == Some(&Value::Bool(true));
         let row = (names.add(name), names.add(&version), names.add(plural));
@@ -196,7 +210,11 @@ fn server_table(kinds: &Value, merge_keys: &Value, version: &Value) -> Result<St
     let mut key_lists: Vec<Vec<&str>> = vec![Vec::new()];
     let definitions = merge_keys.as_object().ok_or("merge keys are no mapping")?;
     for (definition, facts) in definitions {
-        definition_rows.push(format!("({}, {})", definition_names.add(definition), field_rows.len()));
+        definition_rows.push(format!(
+            "({}, {})",
+            definition_names.add(definition),
+            field_rows.len()
+        ));
         for (field, facts) in entries(facts, "fields")? {
             let keys = facts.get("list-map-keys").map(texts).transpose()?.unwrap_or_default();
             let index = key_lists.iter().position(|known| *known == keys).unwrap_or_else(|| {
@@ -219,12 +237,19 @@ fn server_table(kinds: &Value, merge_keys: &Value, version: &Value) -> Result<St
     let kind_rows: Vec<String> = kind_rows.into_values().collect();
 
     let version = version.get("gitVersion").map(text).transpose()?.unwrap_or_default();
-    let mut out = header(&format!("Kubernetes {version}, as a server of that release describes itself."));
+    let mut out =
+        header(&format!("Kubernetes {version}, as a server of that release describes itself."));
     constant(&mut out, "Names of fields, kinds, API versions and plurals.", "NAMES", &names.text);
     constant(&mut out, "Names of definitions.", "DEFINITION_NAMES", &definition_names.text);
     let doc = "Kinds: kind, API version, plural, whether it has a namespace.";
     table(&mut out, doc, "KINDS", "(Name, Name, Name, bool)", &kind_rows);
-    table(&mut out, "Definitions by name: name, first field.", "TYPES", "(Name, u16)", &definition_rows);
+    table(
+        &mut out,
+        "Definitions by name: name, first field.",
+        "TYPES",
+        "(Name, u16)",
+        &definition_rows,
+    );
     let doc = "Fields by definition and name: name, topology, list of keys.";
     table(&mut out, doc, "FIELDS", "(Name, Topology, u8)", &field_rows);
     table(&mut out, "Keys of map lists.", "MERGE_KEYS", "&[&str]", &key_rows);
@@ -255,7 +280,9 @@ impl Names {
 }
 
 fn header(origin: &str) -> String {
-    format!("//! {origin}\n//!\n//! Made by `cargo xtask generate`; do not edit.\n\nuse super::Name;\n")
+    format!(
+        "//! {origin}\n//!\n//! Made by `cargo xtask generate`; do not edit.\n\nuse super::Name;\n"
+    )
 }
 
 fn constant(out: &mut String, doc: &str, name: &str, value: &str) {
@@ -282,7 +309,8 @@ fn entries<'a>(
     value: &'a Value,
     key: &str,
 ) -> Result<impl Iterator<Item = (&'a str, &'a Value)>, String> {
-    let members = value.get(key).map(|found| found.as_object().ok_or(format!("`{key}` is no object")));
+    let members =
+        value.get(key).map(|found| found.as_object().ok_or(format!("`{key}` is no object")));
     let members = members.transpose()?.into_iter().flatten();
     Ok(members.map(|(name, member)| (name.as_str(), member)))
 }

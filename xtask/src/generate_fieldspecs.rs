@@ -101,8 +101,7 @@ fn table(facts: &Value) -> Result<String, String> {
         let name = format!("{}_REFERRERS", screaming(kind));
         write_specs(&mut out, "", &name, entries(entry, "fieldSpecs")?);
         let (group, version) = (text(entry, "group"), text(entry, "version"));
-        let _ =
-            writeln!(references, "    reference({group:?}, {version:?}, {kind:?}, &{name}),");
+        let _ = writeln!(references, "    reference({group:?}, {version:?}, {kind:?}, &{name}),");
     }
     let count = references.lines().count();
     let _ = write!(
@@ -117,7 +116,9 @@ fn write_specs(out: &mut String, visibility: &str, name: &str, entries: &[Value]
     let count = entries.len();
     // A `String` takes every write.
     let _ = writeln!(out, "\n{visibility}{space}static {name}: [FieldSpec; {count}] = [");
-    for entry in if name.ends_with("_REFERRERS") { entries.iter().collect() } else { sorted(entries) } {
+    for entry in
+        if name.ends_with("_REFERRERS") { entries.iter().collect() } else { sorted(entries) }
+    {
         let create = entry.get("create").and_then(Value::as_bool).unwrap_or(false);
         let _ = writeln!(
             out,

@@ -188,7 +188,7 @@ impl Target {
         }
         for args in &kustomization.secret_generator {
             let generated = generate::secret(args, options, &self.scene(state))
-                .map_err(|error| error.at(&self.file, args.pos))?;
+                .map_err(|error| error.at(&self.file, args.pos).keep_private())?;
             self.absorb(resources, generated, self.builtin("SecretGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
@@ -222,11 +222,7 @@ impl Target {
         self.provenance.as_ref().map(|here| here.builtin(name, kind))
     }
 
-    fn run_transformers(
-        &self,
-        accumulator: &mut Accumulator,
-        state: &mut State<'_>,
-    ) -> Result<()> {
+    fn run_transformers(&self, accumulator: &mut Accumulator, state: &mut State<'_>) -> Result<()> {
         let kustomization = &*self.kustomization;
         let plugins = self.plugins(&kustomization.transformers, state)?;
         let scene = self.scene(state);
@@ -234,7 +230,11 @@ impl Target {
         let resources = &mut accumulator.resources;
 
         if !kustomization.patches_strategic_merge.is_empty() {
-            patch::strategic_merge_files(resources, &kustomization.patches_strategic_merge, &scene)?;
+            patch::strategic_merge_files(
+                resources,
+                &kustomization.patches_strategic_merge,
+                &scene,
+            )?;
             self.finish(resources, "PatchStrategicMergeTransformer", 1);
         }
         for entry in &kustomization.patches {

@@ -28,7 +28,7 @@ pub(crate) struct FieldSpec {
 pub(crate) type FieldSpecs = Cow<'static, [FieldSpec]>;
 
 /// The fields in which objects are referred to by name, for one kind of referred object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NameReference {
     pub(crate) group: Cow<'static, str>,
     pub(crate) version: Cow<'static, str>,
@@ -52,6 +52,17 @@ pub(crate) struct TransformerConfig {
 }
 
 impl FieldSpec {
+    /// A field of every object, made where it is missing.
+    pub(crate) const fn anywhere(path: &'static str) -> Self {
+        Self {
+            group: Cow::Borrowed(""),
+            version: Cow::Borrowed(""),
+            kind: Cow::Borrowed(""),
+            path: Cow::Borrowed(path),
+            create: true,
+        }
+    }
+
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
         fn agrees(wanted: &str, actual: &str) -> bool {
             wanted.is_empty() || wanted == actual
@@ -117,6 +128,10 @@ impl TransformerConfig {
                 specs.sort_by_cached_key(|spec| sort_key(&spec.group, &spec.version, &spec.kind));
             }
         }
+        if self.name_reference.is_empty() && matches!(other.name_reference, Cow::Borrowed(_)) {
+            self.name_reference.clone_from(&other.name_reference);
+            return Ok(());
+        }
         merge_name_references(&mut self.name_reference, &other.name_reference)
             .map_err(|error| error.within("failed to merge NameReference fieldSpec"))
     }
@@ -124,7 +139,7 @@ impl TransformerConfig {
 
 /// Adds each of `incoming` that is not there yet.
 pub(crate) fn merge_specs(specs: &mut FieldSpecs, incoming: &[FieldSpec]) -> Result<()> {
-    if std::ptr::eq(&**specs, incoming) {
+    if std::ptr::eq::<[FieldSpec]>(specs.as_ref(), incoming) {
         return Ok(());
     }
     for spec in incoming {
@@ -150,16 +165,12 @@ pub(crate) fn merge_spec(specs: &mut FieldSpecs, incoming: &FieldSpec) -> Result
 
 fn merge_name_references(
     known: &mut Cow<'static, [NameReference]>,
-    incoming: &Cow<'static, [NameReference]>,
+    incoming: &[NameReference],
 ) -> Result<()> {
-    if known.is_empty() && matches!(incoming, Cow::Borrowed(_)) {
-        known.clone_from(incoming);
+    if std::ptr::eq::<[NameReference]>(known.as_ref(), incoming) {
         return Ok(());
     }
-    if std::ptr::eq(&**known, &**incoming) {
-        return Ok(());
-    }
-    for reference in &**incoming {
+    for reference in incoming {
         let same = known.iter().position(|other| {
             other.group == reference.group
                 && other.version == reference.version

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use flumen_yaml::{Node, Scalar, Style, Tag, Text, Value};
+use flumen_yaml::{Node, Scalar, Text, Value};
 
 use crate::fieldspec::{FieldPath, Place};
 
@@ -117,11 +117,6 @@ impl Link {
             *known = changed;
         }
     }
-}
-
-/// A pair as it is written into a tree.
-pub(crate) fn string_pair(key: &Text, value: &Text) -> (Text, Scalar) {
-    (key.clone(), Scalar { text: value.clone(), tag: Tag::Str, style: Style::Plain })
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::{
     kustomization::{self, fields::Kustomization},
     loader::{LoadRestriction, Loader},
     read,
+    resmap::ResMap,
     transform::{Scene, hash, labels, name_reference, sort},
 };
 
@@ -126,8 +127,10 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
     vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
-    resources.resources_mut().retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));
-    sort_resources(&mut resources, &kustomization, options, &mut state.warnings)?;
+    resources
+        .resources_mut()
+        .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));
+    sort_resources(&mut resources, &kustomization, options, &state.schema, &mut state.warnings)?;
     let asks_for = |option: &str| kustomization.build_metadata.iter().any(|wish| *wish == *option);
     if options.managed_by_label || asks_for("managedByLabel") {
         add_managed_by_label(&mut resources, &scene)?;
@@ -238,6 +241,7 @@ fn sort_resources(
     resources: &mut ResMap,
     kustomization: &Kustomization,
     options: &Options,
+    schema: &Schema,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     match (&kustomization.sort_options, options.reorder) {
@@ -249,15 +253,18 @@ fn sort_resources(
                         .to_owned(),
                 );
             }
-            sort::transform(resources, sort_options)
+            sort::transform(resources, sort_options, schema)
         }
         (None, Reorder::None) => Ok(()),
-        (None, _) => sort::legacy(resources),
+        (None, _) => {
+            sort::legacy(resources, schema);
+            Ok(())
+        }
     }
 }
 
 fn add_managed_by_label(resources: &mut ResMap, scene: &Scene<'_>) -> Result<()> {
-    let pairs = [(
+    let pairs = vec![(
         Text::literal("app.kubernetes.io/managed-by"),
         Text::from(format!("kustomize-{KUSTOMIZE_VERSION}")),
     )];

@@ -1,7 +1,7 @@
 //! Events to trees.
 //!
 //! A document without anchors and merge keys, which is nearly every one, goes straight into
-//! [`Node`]s. At the first anchor, alias or `<<` the text is read again into a graph that is then
+//! [`Node`]s. At the first anchor, alias, `<<` or key that is no scalar the text is read again into a graph that is then
 //! expanded, see [`graph`]: an alias may stand for a node of any size, and only the whole graph
 //! tells whether that fits the budget.
 //!
@@ -11,64 +11,101 @@
 mod graph;
 mod keys;
 
-use graph::read_graph;
+use std::collections::VecDeque;
+
+use graph::Graph;
 use keys::Keys;
 
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
     encoding::Traits,
-    parser::{Event, EventKind, Parser, Properties},
+    parser::{Event, EventKind, Parser, Properties, Sink},
     resolve::{resolve, resolve_tagged},
+    scanner::{Fault, Pace},
 };
-
-const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
 /// Reads all documents of a text. Positions count from `first_line`, 1 for a whole file.
 ///
 /// A document without content is a null node; a text without documents gives none. Keys that are
 /// numbers, booleans or null count as their text.
 pub fn read(text: &Text, first_line: u32, budget: &Budget) -> Result<Vec<Node>, Error> {
-    read_stream(text, first_line, budget, Keys::AnyScalar, budget.documents, true)
+    read_stream(text, first_line, budget, Keys::AnyScalar, Documents::All)
 }
 
 /// Reads a piece between two `---` lines as kustomize does: the first document only, whatever comes
 /// behind it, and only with keys that JSON can have. None if the text has no document.
 pub fn read_resource(text: &Text, first_line: u32, budget: &Budget) -> Result<Option<Node>, Error> {
-    read_stream(text, first_line, budget, Keys::Strings, 1, false).map(|mut nodes| nodes.pop())
+    read_stream(text, first_line, budget, Keys::Strings, Documents::First)
+        .map(|mut nodes| nodes.pop())
 }
 
 /// Reads the first document of a text as go-yaml v2 does when it is not strict: whatever comes
 /// behind it is not looked at, and a key may stand more than once. None if the text has no document.
 pub fn read_lenient(text: &Text, first_line: u32, budget: &Budget) -> Result<Option<Node>, Error> {
-    read_stream(text, first_line, budget, Keys::Repeatable, 1, false).map(|mut nodes| nodes.pop())
+    read_stream(text, first_line, budget, Keys::Repeatable, Documents::First)
+        .map(|mut nodes| nodes.pop())
 }
 
 /// Reads a text as events.
 pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> {
     let traits = examine(text, 1, budget)?;
-    Ok(Events { parser: Parser::new(text, 1, traits), done: false })
+    let parser = Parser::new(text, 1, traits, Pace::Quick);
+    Ok(Events { text, traits, parser: Some(parser), queue: Queue::default() })
 }
 
 /// The events of a text, up to the end of the stream or the first error.
 #[derive(Debug)]
 pub struct Events<'a> {
-    parser: Parser<'a>,
-    done: bool,
+    text: &'a Text,
+    traits: Traits,
+    parser: Option<Parser<'a>>,
+    queue: Queue,
 }
 
 impl Iterator for Events<'_> {
     type Item = Result<Event, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
+        while self.queue.0.is_empty() {
+            let parser = self.parser.as_mut()?;
+            let result = parser.advance(&mut self.queue);
+            if let Err(fault) = result {
+                let error = parser.error(&fault);
+                let reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
+                self.parser = None;
+                return Some(Err(first_error(reference).unwrap_or(error)));
+            }
+        }
+        let event = self.queue.0.pop_front()?;
+        if event.kind == EventKind::StreamEnd {
+            self.parser = None;
+        }
+        Some(Ok(event))
+    }
+}
+
+/// Events that came in one go.
+#[derive(Debug, Default)]
+struct Queue(VecDeque<Event>);
+
+impl Sink for Queue {
+    type Stop = Fault;
+
+    fn event(&mut self, event: Event) -> Result<(), Fault> {
+        self.0.push_back(event);
+        Ok(())
+    }
+}
+
+fn first_error(mut parser: Parser<'_>) -> Option<Error> {
+    let mut queue = Queue::default();
+    loop {
+        if let Err(fault) = parser.advance(&mut queue) {
+            return Some(parser.error(&fault));
+        }
+        if queue.0.drain(..).any(|event| event.kind == EventKind::StreamEnd) {
             return None;
         }
-        let event = self.parser.next_event();
-        self.done = match &event {
-            Ok(event) => event.kind == EventKind::StreamEnd,
-            Err(_) => true,
-        };
-        Some(event)
     }
 }
 
@@ -77,31 +114,109 @@ fn read_stream(
     first_line: u32,
     budget: &Budget,
     keys: Keys,
-    documents: usize,
-    all: bool,
+    documents: Documents,
 ) -> Result<Vec<Node>, Error> {
-    let text = match text.strip_prefix(BYTE_ORDER_MARK) {
-        Some(_) => &text.sub(BYTE_ORDER_MARK.len()..text.len()),
-        None => text,
-    };
     let traits = examine(text, first_line, budget)?;
-    let composer = Composer {
-        parser: Parser::new(text, first_line, traits),
-        budget,
-        keys,
-        frames: Vec::new(),
-        nodes: Vec::new(),
-        entries: Vec::new(),
-        pending_keys: Vec::new(),
-        late: None,
-    };
-    let documents = Documents { most: documents, all };
-    match composer.stream(documents) {
-        Ok(nodes) => Ok(nodes),
-        Err(Stop::Failed(error)) => Err(error),
-        Err(Stop::NeedsGraph) => {
-            read_graph(Parser::new(text, first_line, traits), budget, keys, documents)
+    let parser = |pace| Parser::new(text, first_line, traits, pace);
+    let graph = || Graph::new(budget, keys);
+    let mut result =
+        Reading::new(Composer::new(budget, keys), budget, documents).run(parser(Pace::Quick));
+    if let Err(Stop::NeedsGraph) = result {
+        result = Reading::new(graph(), budget, documents).run(parser(Pace::Quick));
+    }
+    if result.is_err() {
+        // Something is wrong; the pace of go-yaml decides what is said about it.
+        result = Reading::new(graph(), budget, documents).run(parser(Pace::Reference));
+    }
+    result.map_err(|stop| match stop {
+        Stop::Failed(error) => error,
+        Stop::Fault(fault) => parser(Pace::Quick).error(&fault),
+        Stop::NeedsGraph | Stop::Unsure => Error::new("unreadable", Pos::new(first_line, 1)),
+    })
+}
+
+/// Makes a tree of the events of a document.
+trait Compose {
+    /// Takes an event inside of a document.
+    fn take(&mut self, event: Event) -> Result<(), Stop>;
+
+    /// Takes a plain key and its value, a scalar without properties.
+    #[inline]
+    fn take_pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        let kind = EventKind::Scalar { value: key, style: Style::Plain, properties: None };
+        self.take(Event { pos: key_pos, kind })?;
+        self.take(value)
+    }
+
+    /// Gives the tree when the document is complete.
+    fn finish(&mut self) -> Result<Node, Stop>;
+}
+
+/// The documents of a stream.
+struct Reading<'a, C> {
+    composer: C,
+    budget: &'a Budget,
+    documents: Documents,
+    roots: Vec<Node>,
+    is_done: bool,
+}
+
+impl<'a, C: Compose> Reading<'a, C> {
+    const fn new(composer: C, budget: &'a Budget, documents: Documents) -> Self {
+        Self { composer, budget, documents, roots: Vec::new(), is_done: false }
+    }
+
+    fn run(mut self, mut parser: Parser<'_>) -> Result<Vec<Node>, Stop> {
+        while !self.is_done {
+            parser.advance(&mut self)?;
+            // Not one event more than go-yaml looks at.
+            if self.documents == Documents::First
+                && parser.pace() == Pace::Reference
+                && !self.roots.is_empty()
+            {
+                break;
+            }
         }
+        Ok(self.roots)
+    }
+
+    fn begin_document(&self, pos: Pos) -> Result<(), Stop> {
+        if self.documents == Documents::First && !self.roots.is_empty() {
+            return Err(Stop::Unsure);
+        }
+        let most = self.budget.documents;
+        if self.roots.len() >= most {
+            let problem = format!("the text has more than {most} documents");
+            return Err(Stop::Failed(Error::new(problem, pos)));
+        }
+        Ok(())
+    }
+}
+
+impl<C: Compose> Sink for Reading<'_, C> {
+    type Stop = Stop;
+
+    #[inline(always)]
+    fn event(&mut self, event: Event) -> Result<(), Stop> {
+        match event.kind {
+            EventKind::StreamStart => Ok(()),
+            EventKind::StreamEnd => {
+                self.is_done = true;
+                Ok(())
+            }
+            EventKind::DocumentStart { .. } => self.begin_document(event.pos),
+            EventKind::DocumentEnd { .. } => {
+                let root = self.composer.finish()?;
+                self.roots.push(root);
+                Ok(())
+            }
+            _ => self.composer.take(event),
+        }
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        self.composer.take_pair(key_pos, key, value)
     }
 }
 
@@ -114,34 +229,33 @@ fn examine(text: &Text, first_line: u32, budget: &Budget) -> Result<Traits, Erro
 }
 
 /// Which documents of a stream are wanted.
-#[derive(Clone, Copy, Debug)]
-struct Documents {
-    most: usize,
-    /// Whether having more of them is an error, or they are just not looked at.
-    all: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Documents {
+    All,
+    First,
 }
 
-impl Documents {
-    /// Whether to go on after `found` documents, of which the next begins at `pos`.
-    fn goes_on(self, found: usize, pos: Pos) -> Result<bool, Error> {
-        if found < self.most {
-            return Ok(true);
-        }
-        if !self.all {
-            return Ok(false);
-        }
-        Err(Error::new(format!("the text has more than {} documents", self.most), pos))
-    }
-}
-
+/// Why a text was not read.
 enum Stop {
+    /// The text is not YAML.
+    Fault(Fault),
     Failed(Error),
+    /// There are anchors or the like.
     NeedsGraph,
+    /// Something follows the first document. How much of it go-yaml looks at, and may stumble over,
+    /// depends on its pace.
+    Unsure,
 }
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
 }
 
@@ -162,79 +276,87 @@ enum FrameKind {
 }
 
 struct Composer<'a> {
-    parser: Parser<'a>,
     budget: &'a Budget,
     keys: Keys,
     frames: Vec<Frame>,
     nodes: Vec<Node>,
     entries: Vec<Entry>,
     pending_keys: Vec<(Text, Pos)>,
+    flow_depth: usize,
     /// The first error of this document that does not keep it from being parsed.
     late: Option<Error>,
 }
 
-impl Composer<'_> {
-    fn stream(mut self, documents: Documents) -> Result<Vec<Node>, Stop> {
-        let mut roots = Vec::new();
-        loop {
-            let event = self.parser.next_event()?;
-            match event.kind {
-                EventKind::DocumentStart { .. } => {
-                    if !documents.goes_on(roots.len(), event.pos)? {
-                        return Ok(roots);
-                    }
-                    let root = self.document()?;
-                    roots.push(root);
-                    if !documents.all && roots.len() == documents.most {
-                        return Ok(roots);
-                    }
-                }
-                EventKind::StreamEnd => return Ok(roots),
-                _ => {}
+impl<'a> Composer<'a> {
+    /// With room for an ordinary manifest.
+    fn new(budget: &'a Budget, keys: Keys) -> Self {
+        Self {
+            budget,
+            keys,
+            frames: Vec::with_capacity(16),
+            nodes: Vec::with_capacity(16),
+            entries: Vec::with_capacity(32),
+            pending_keys: Vec::with_capacity(16),
+            flow_depth: 0,
+            late: None,
+        }
+    }
+}
+
+impl Compose for Composer<'_> {
+    #[inline(always)]
+    fn take(&mut self, event: Event) -> Result<(), Stop> {
+        match event.kind {
+            EventKind::Scalar { value, style, properties } => {
+                self.scalar(event.pos, value, style, properties)
             }
+            EventKind::SequenceStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                self.open(event.pos, FrameKind::Sequence, properties)
+            }
+            EventKind::MappingStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                self.open(event.pos, FrameKind::MappingBeforeKey, properties)
+            }
+            EventKind::SequenceEnd | EventKind::MappingEnd => {
+                // Within a flow collection there are no others.
+                self.flow_depth = self.flow_depth.saturating_sub(1);
+                self.close();
+                Ok(())
+            }
+            EventKind::Alias { .. } => Err(Stop::NeedsGraph),
+            EventKind::StreamStart
+            | EventKind::StreamEnd
+            | EventKind::DocumentStart { .. }
+            | EventKind::DocumentEnd { .. } => Ok(()),
         }
     }
 
-    fn document(&mut self) -> Result<Node, Stop> {
-        let mut root = None;
-        loop {
-            let event = self.parser.next_event()?;
-            let done = match event.kind {
-                EventKind::Scalar { value, style, properties } => {
-                    self.scalar(event.pos, value, style, properties)?
-                }
-                EventKind::SequenceStart { properties, .. } => {
-                    self.open(event.pos, FrameKind::Sequence, properties)?;
-                    None
-                }
-                EventKind::MappingStart { properties, .. } => {
-                    self.open(event.pos, FrameKind::MappingBeforeKey, properties)?;
-                    None
-                }
-                EventKind::SequenceEnd | EventKind::MappingEnd => self.close(),
-                EventKind::Alias { .. } => return Err(Stop::NeedsGraph),
-                EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
-                EventKind::StreamStart | EventKind::DocumentStart { .. } => None,
-            };
-            if done.is_some() {
-                root = done;
-            }
-        }
+    #[inline(always)]
+    fn take_pair(&mut self, key_pos: Pos, key: Text, value: Event) -> Result<(), Stop> {
+        let EventKind::Scalar { value: text, style, properties: None } = value.kind else {
+            return Err(Stop::NeedsGraph);
+        };
+        self.pair(key_pos, key, value.pos, text, style)
+    }
+
+    fn finish(&mut self) -> Result<Node, Stop> {
         match self.late.take() {
             Some(error) => Err(Stop::Failed(error)),
-            None => Ok(root.unwrap_or_else(Node::null)),
+            None => Ok(self.nodes.pop().unwrap_or_else(Node::null)),
         }
     }
+}
 
-    /// Takes a scalar as key or value. Gives the root if this is it.
-    #[inline]
+impl Composer<'_> {
+    /// Takes a scalar as key or value.
     fn scalar(
         &mut self,
         pos: Pos,
         text: Text,
         style: Style,
         properties: Option<Box<Properties>>,
-    ) -> Result<Option<Node>, Stop> {
+    ) -> Result<(), Stop> {
         let awaits_key = match self.frames.last() {
             Some(frame) => frame.kind == FrameKind::MappingBeforeKey,
             None => false,
@@ -244,16 +366,42 @@ impl Composer<'_> {
         }
         let scalar = self.resolve_scalar(pos, text, style, properties)?;
         if awaits_key {
-            if let Err(error) = self.keys.check(&scalar, pos, self.frames.len()) {
-                self.fail_late(error);
-            }
+            self.check_key(&scalar, pos);
             self.pending_keys.push((scalar.text, pos));
             if let Some(frame) = self.frames.last_mut() {
                 frame.kind = FrameKind::MappingBeforeValue;
             }
-            return Ok(None);
+            return Ok(());
         }
-        Ok(self.attach(Node::new(pos, Value::Scalar(scalar))))
+        self.attach(Node::new(pos, Value::Scalar(scalar)));
+        Ok(())
+    }
+
+    /// Takes a key and its value at once. The parser is inside of a mapping, before a key.
+    fn pair(
+        &mut self,
+        key_pos: Pos,
+        key: Text,
+        pos: Pos,
+        text: Text,
+        style: Style,
+    ) -> Result<(), Stop> {
+        check_scalar_size(&text, pos, self.budget)?;
+        let key_tag = resolve(&key);
+        if key_tag != Tag::Str {
+            let key = Scalar { text: key.clone(), tag: key_tag, style: Style::Plain };
+            self.check_key(&key, key_pos);
+        }
+        let tag = implicit_tag(&text, style);
+        let value = Node::new(pos, Value::Scalar(Scalar { text, tag, style }));
+        self.entries.push(Entry { key, key_pos, value });
+        Ok(())
+    }
+
+    fn check_key(&mut self, key: &Scalar, pos: Pos) {
+        if let Err(error) = self.keys.check(key, pos, self.frames.len()) {
+            self.fail_late(error);
+        }
     }
 
     #[inline]
@@ -277,7 +425,7 @@ impl Composer<'_> {
                 })
             }
         };
-        Ok(Scalar { text, tag, style })
+        Ok(Scalar { style: written_style(&text, tag, style, self.flow_depth), text, tag })
     }
 
     #[cold]
@@ -295,7 +443,7 @@ impl Composer<'_> {
             return Err(Stop::NeedsGraph);
         }
         if self.frames.last().is_some_and(|frame| frame.kind == FrameKind::MappingBeforeKey) {
-            return Err(Stop::Failed(keys::not_a_scalar(pos)));
+            return Err(Stop::NeedsGraph);
         }
         if self.frames.len() >= self.budget.depth {
             return Err(Stop::Failed(too_deep(pos, self.budget)));
@@ -308,8 +456,8 @@ impl Composer<'_> {
         Ok(())
     }
 
-    fn close(&mut self) -> Option<Node> {
-        let frame = self.frames.pop()?;
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
         let value = if frame.kind == FrameKind::Sequence {
             Value::Seq(self.nodes.split_off(frame.start))
         } else {
@@ -322,18 +470,27 @@ impl Composer<'_> {
         self.attach(Node::new(frame.pos, value))
     }
 
-    /// Puts a complete node where it belongs. Gives it back if it is the root.
+    /// Puts a complete node where it belongs; the root stays on the stack of nodes.
     #[inline]
-    fn attach(&mut self, node: Node) -> Option<Node> {
-        let Some(frame) = self.frames.last_mut() else { return Some(node) };
-        if frame.kind == FrameKind::Sequence {
-            self.nodes.push(node);
-        } else if let Some((key, key_pos)) = self.pending_keys.pop() {
-            frame.kind = FrameKind::MappingBeforeKey;
-            self.entries.push(Entry { key, key_pos, value: node });
+    fn attach(&mut self, node: Node) {
+        match self.frames.last_mut() {
+            Some(frame) if frame.kind != FrameKind::Sequence => {
+                frame.kind = FrameKind::MappingBeforeKey;
+                if let Some((key, key_pos)) = self.pending_keys.pop() {
+                    self.entries.push(Entry { key, key_pos, value: node });
+                }
+            }
+            _ => self.nodes.push(node),
         }
-        None
     }
+}
+
+/// Nothing at all between the commas of a flow collection is null as long as anybody looks at it, but
+/// kustomize writes it with quotes and reads it again before it prints: it ends as an empty string.
+/// The style keeps that for [`crate::canonical`].
+#[inline]
+fn written_style(text: &str, tag: Tag, style: Style, flow_depth: usize) -> Style {
+    if flow_depth > 0 && tag == Tag::Null && text.is_empty() { Style::SingleQuoted } else { style }
 }
 
 #[inline]

@@ -7,6 +7,7 @@
 //! ```text
 //! bytes ─▶ scanner ─▶ parser (events) ─▶ composer ─▶ Node ─▶ emitter ─▶ bytes
 //! ```
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests read recorded data"))]
 
 mod budget;
 mod canonical;

@@ -4,10 +4,10 @@
 //! without `?`) is only known to be one when its `:` is seen, so tokens wait in a queue until the
 //! place where a `Key` token would have to be inserted is settled.
 //!
-//! Two things are done otherwise than in libyaml, with the same result. Tokens are made only when
-//! asked for; go-yaml looks two further ahead, which shows in nothing but the choice between two
-//! errors, so the parser asks [`Scanner::error_within`] before it reports one. And the parts of
-//! a `key: value` line can be taken without the queue, see [`line`].
+//! go-yaml looks two tokens further ahead than it must. That shows in nothing but the choice between
+//! two errors, so a text is first read at [`Pace::Quick`]: tokens are made when they are needed, and
+//! the parts of a `key: value` line may be taken without the queue, see [`line`]. Only a text that
+//! turns out to be wrong is read again at [`Pace::Reference`], to report what go-yaml reports.
 
 mod block;
 mod cursor;
@@ -16,9 +16,10 @@ mod line;
 mod scalar;
 mod token;
 
-use std::collections::VecDeque;
+use std::{cmp::Ordering, collections::VecDeque};
 
 use cursor::Cursor;
+pub(crate) use line::{BlockNode, MappingPart, SequencePart};
 pub(crate) use token::{Fault, Mark, Piece, Tag, Token, TokenKind};
 
 use crate::encoding::Traits;
@@ -30,9 +31,20 @@ const MAX_LEVELS: usize = 10_000;
 /// Characters between the start of a simple key and its `:`.
 const MAX_SIMPLE_KEY: u32 = 1024;
 
+/// How far to look ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As far as needed.
+    Quick,
+    /// As far as go-yaml does.
+    Reference,
+}
+
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     cursor: Cursor<'a>,
+    /// How many tokens to have before the first of them is given out.
+    lookahead: usize,
     queue: VecDeque<Token>,
     /// How many tokens have left the queue; gives each token its number.
     taken: usize,
@@ -45,6 +57,10 @@ pub(crate) struct Scanner<'a> {
     collects_comments: bool,
     /// One for the block context and one for each open flow collection.
     simple_keys: Vec<SimpleKey>,
+    /// Tokens that may turn out to be keys, by number and by their place in `simple_keys`. go-yaml
+    /// forgets some that it still believes in and keeps some that are gone, which decides what it
+    /// has looked at when it reports an error.
+    awaited: VecDeque<(usize, usize)>,
     /// The text of a scalar that is not a slice of the source.
     scratch: String,
     breaks: String,
@@ -61,9 +77,14 @@ struct SimpleKey {
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(text: &'a str, traits: Traits) -> Self {
+    pub(crate) fn new(text: &'a str, traits: Traits, pace: Pace) -> Self {
+        let lookahead = match pace {
+            Pace::Quick => 1,
+            Pace::Reference => 3,
+        };
         Self {
             cursor: Cursor::new(text, traits),
+            lookahead,
             queue: VecDeque::with_capacity(16),
             taken: 0,
             indent: -1,
@@ -72,6 +93,7 @@ impl<'a> Scanner<'a> {
             simple_key_allowed: true,
             collects_comments: true,
             simple_keys: vec![SimpleKey::default()],
+            awaited: VecDeque::new(),
             scratch: String::new(),
             breaks: String::new(),
         }
@@ -98,19 +120,9 @@ impl<'a> Scanner<'a> {
         self.cursor.mark()
     }
 
-    /// The error that scanning `tokens` further would meet.
-    pub(crate) fn error_within(&mut self, tokens: usize) -> Option<Fault> {
-        while self.queue.len() < tokens {
-            if let Err(fault) = self.fetch() {
-                return Some(fault);
-            }
-        }
-        self.settle_head().err()
-    }
-
     #[inline]
     fn settle_head(&mut self) -> Result<(), Fault> {
-        while self.queue.is_empty() || self.head_may_be_key()? {
+        while self.queue.len() < self.lookahead || self.head_may_be_key()? {
             self.fetch()?;
         }
         Ok(())
@@ -119,20 +131,12 @@ impl<'a> Scanner<'a> {
     /// Whether a `Key` token may still have to be put before the first token of the queue.
     #[inline]
     fn head_may_be_key(&mut self) -> Result<bool, Fault> {
-        // Keys further in begin later, so the numbers ascend.
-        let number = self.taken;
-        let first = match self.flow_level {
-            0 => 0,
-            _ => self.simple_keys.partition_point(|key| key.token_number < number),
-        };
-        for level in first..self.simple_keys.len() {
-            let key = self.simple_keys[level];
-            if key.token_number != number {
-                break;
-            }
-            if key.possible {
-                return self.simple_key_is_valid(level);
-            }
+        while let Some(&(number, level)) = self.awaited.front() {
+            match number.cmp(&self.taken) {
+                Ordering::Less => self.awaited.pop_front(),
+                Ordering::Equal => return self.simple_key_is_valid(level),
+                Ordering::Greater => break,
+            };
         }
         Ok(false)
     }
@@ -231,7 +235,7 @@ impl<'a> Scanner<'a> {
     fn skip_to_next_comment(&mut self, comment_end: Option<usize>) {
         const REACH: usize = 512;
         let Some(end) = comment_end else { return };
-        let mut next = self.cursor.pos;
+        let mut next = end + 1;
         while next < end + REACH && (self.cursor.is_blank(next) || self.cursor.is_break(next)) {
             next += 1;
         }
@@ -247,7 +251,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes in a comment behind `?` or a lone `:`, where a tab may stand before it.
+    /// Takes in a comment behind `?`, `,` or a lone `:`, where a tab may stand before it.
     fn skip_line_comment(&mut self) {
         const REACH: usize = 512;
         let mut next = self.cursor.pos;
@@ -296,8 +300,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn insert(&mut self, number: usize, token: Token) {
-        let index = number.saturating_sub(self.taken).min(self.queue.len());
-        self.queue.insert(index, token);
+        // A token that go-yaml no longer waited for may have been taken.
+        let index = number.checked_sub(self.taken).unwrap_or(self.queue.len());
+        self.queue.insert(index.min(self.queue.len()), token);
     }
 
     fn last_key(&mut self) -> &mut SimpleKey {
@@ -323,6 +328,7 @@ impl<'a> Scanner<'a> {
         };
         self.remove_simple_key()?;
         *self.last_key() = key;
+        self.awaited.push_back((key.token_number, self.simple_keys.len() - 1));
         Ok(())
     }
 
@@ -335,16 +341,23 @@ impl<'a> Scanner<'a> {
                 return Err(self.fault(key.mark, "could not find expected ':'"));
             }
             self.last_key().possible = false;
+            self.forget_awaited(key.token_number);
         }
         Ok(())
     }
 
+    fn forget_awaited(&mut self, token_number: usize) {
+        let found = self.awaited.iter().rposition(|&(number, _)| number <= token_number);
+        if let Some(index) = found.filter(|&index| self.awaited[index].0 == token_number) {
+            self.awaited.remove(index);
+        }
+    }
+
     /// Whether the key at `level` may still get its `:` here; a key is bound to one line.
     fn simple_key_is_valid(&mut self, level: usize) -> Result<bool, Fault> {
-        let key = self.simple_keys[level];
-        if !key.possible {
+        let Some(&key) = self.simple_keys.get(level).filter(|key| key.possible) else {
             return Ok(false);
-        }
+        };
         let here = self.cursor.mark();
         if key.mark.line == here.line && key.mark.column + MAX_SIMPLE_KEY >= here.column {
             return Ok(true);
@@ -415,7 +428,9 @@ impl<'a> Scanner<'a> {
         self.remove_simple_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
-            self.simple_keys.pop();
+            if let Some(key) = self.simple_keys.pop() {
+                self.forget_awaited(key.token_number);
+            }
         }
         self.simple_key_allowed = false;
         self.push_indicator(kind, 1);
@@ -426,6 +441,7 @@ impl<'a> Scanner<'a> {
         self.remove_simple_key()?;
         self.simple_key_allowed = true;
         self.push_indicator(TokenKind::FlowEntry, 1);
+        self.skip_line_comment();
         Ok(())
     }
 
@@ -468,6 +484,7 @@ impl<'a> Scanner<'a> {
             self.insert(token_number, Token { kind: TokenKind::Key { explicit: false }, mark });
             self.roll_indent(TokenKind::BlockMappingStart, mark, Some(token_number))?;
             self.simple_keys[level].possible = false;
+            self.forget_awaited(token_number);
             self.simple_key_allowed = false;
             self.push_indicator(TokenKind::Value, 1);
             return Ok(());

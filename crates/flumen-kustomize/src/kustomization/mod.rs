@@ -7,12 +7,12 @@ pub(crate) mod tables;
 use std::{path::Path, sync::Arc};
 
 use flumen_fs::FsError;
-use flumen_yaml::{Budget, Map, Node};
+use flumen_yaml::{Map, Node};
 
 pub(crate) use self::check::check_sort_options;
 use self::{fields::Kustomization, tables::Legacy};
 use crate::{
-    decode::{Mode, decode, is_same_folded, nearest},
+    decode::{Mode, decode, first_document, is_same_folded, nearest},
     error::{Context, Error, Result},
     loader::{File, Loader},
 };
@@ -31,17 +31,20 @@ pub(crate) fn load(
     warnings: &mut Vec<String>,
 ) -> Result<(Arc<Path>, Kustomization)> {
     let file = find(loader)?;
-    let node = read_first(&file.bytes, &file.path).within(|| "invalid Kustomization")?;
+    let node = first_document(&file.bytes, &file.path)
+        .map_err(|error| if may_hold_secrets(&file) { error.keep_private() } else { error })
+        .within(|| "invalid Kustomization")?;
     let kustomization = parse(&node, &file.path, loader.root(), warnings)?;
     Ok((file.path, kustomization))
 }
 
-/// The tree of a file that holds settings. What comes after the first document is not looked at.
-pub(crate) fn read_first(bytes: &[u8], file: &Path) -> Result<Node> {
-    flumen_yaml::decode(bytes)
-        .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
-        .map(|node| node.unwrap_or_else(Node::null))
-        .map_err(|error| Error::new(error.to_string()).at(file, error.pos()))
+/// A file that cannot be parsed may have its secrets anywhere.
+fn may_hold_secrets(file: &File) -> bool {
+    const FIELD: &[u8] = b"secretGenerator";
+    /// Nobody writes a larger one by hand, and looking would take long.
+    const SEARCHED: usize = 1 << 20;
+    file.bytes.len() > SEARCHED
+        || file.bytes.windows(FIELD.len()).any(|text| text.eq_ignore_ascii_case(FIELD))
 }
 
 fn find(loader: &Loader) -> Result<File> {

@@ -7,7 +7,7 @@ use crate::loader::LoadRestriction;
 
 fn parsed(text: &str, warnings: &mut Vec<String>) -> Result<Kustomization> {
     let file = Path::new("/app/kustomization.yaml");
-    let node = read_first(text.as_bytes(), file)?;
+    let node = first_document(text.as_bytes(), file)?;
     parse(&node, file, Path::new("/app"), warnings)
 }
 
@@ -352,6 +352,29 @@ fn kind_and_version_are_enforced() {
 fn broken_yaml_is_located() {
     let error = parsed("namePrefix: a\nimages: [\n", &mut Vec::new()).expect_err("broken");
     assert_eq!(error.location().map(|location| location.pos.line), Some(3), "{error}");
+}
+
+/// What the whole error says to a user, line included.
+fn shown(text: &str) -> String {
+    let mut tree = MemoryTree::new();
+    tree.insert_file("/app/kustomization.yaml", text);
+    let tree = Arc::new(tree);
+    let loader = Loader::open(tree.clone(), Path::new("/app"), LoadRestriction::RootOnly);
+    let error = load(&loader.expect("a directory"), &mut Vec::new()).expect_err(text);
+    format!("{:?}", error.with_line_text(&*tree))
+}
+
+#[test]
+fn lines_with_secrets_are_not_shown() {
+    for text in [
+        "secretGenerator: [{literals: hunter2}]\n",
+        "secretGenerator: [{litrals: [hunter2]}]\n",
+        "secretGenerator:\n- literals:\n  - 'a=hunter2\n",
+    ] {
+        let shown = shown(text);
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    assert!(shown("images: hunter2\n").contains("hunter2"), "other lines are");
 }
 
 fn find_in(names: &[&str]) -> Result<(Arc<Path>, Kustomization)> {

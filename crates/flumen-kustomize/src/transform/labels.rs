@@ -9,9 +9,9 @@ use crate::{
     error::Result,
     fieldspec::{Create, Fields, wrong_kind},
     kustomization::fields::Pairs,
-    links::{self, Linking},
+    links::Linking,
     resmap::ResMap,
-    scalar,
+    scalar::{self, new_string_scalar},
     transform::Scene,
 };
 
@@ -35,8 +35,8 @@ pub(crate) fn add_pairs(
         return Ok(());
     }
     let fields = Fields::new(specs);
-    let mut pairs: Vec<_> =
-        pairs.iter().map(|(key, value)| links::string_pair(key, value)).collect();
+    let pair = |(key, value): &(Text, Text)| (key.clone(), new_string_scalar(value.clone()));
+    let mut pairs: Vec<_> = pairs.iter().map(pair).collect();
     pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
     let pairs: Arc<[(Text, Scalar)]> = pairs.into();
     let mut linking = Linking::default();
@@ -67,17 +67,14 @@ fn set_pairs(node: &mut Node, pairs: &[(Text, Scalar)]) -> Result<Vec<usize>> {
     }
     let mut apart = Vec::new();
     for (index, (key, value)) in pairs.iter().enumerate() {
-        match map.get_mut(key) {
-            Some(old) => {
-                let style = old.as_scalar().map_or(value.style, |scalar| scalar.style);
-                old.value = Value::Scalar(Scalar { style, ..value.clone() });
-                apart.push(index);
-            }
-            None => {
-                scalar::check_new_key(key)?;
-                let value = Node::new(Pos::default(), Value::Scalar(value.clone()));
-                map.push(Entry::new(key.clone(), value));
-            }
+        if let Some(old) = map.get_mut(key) {
+            let style = old.as_scalar().map_or(value.style, |scalar| scalar.style);
+            old.value = Value::Scalar(Scalar { style, ..value.clone() });
+            apart.push(index);
+        } else {
+            scalar::check_new_key(key)?;
+            let value = Node::new(Pos::default(), Value::Scalar(value.clone()));
+            map.push(Entry::new(key.clone(), value));
         }
     }
     Ok(apart)

@@ -14,7 +14,7 @@ mod plan;
 mod tests;
 
 use flumen_object::Gvk;
-use flumen_yaml::{Node, Scalar, Style, Tag, Text, Value};
+use flumen_yaml::{Node, Tag, Text, Value};
 use rustc_hash::FxHashMap;
 
 use self::{
@@ -27,6 +27,7 @@ use crate::{
     error::{Error, Result},
     resmap::ResMap,
     resource::Resource,
+    scalar,
 };
 
 /// Updates every reference to an object that was renamed.
@@ -72,6 +73,7 @@ pub(crate) fn transform(
             {
                 let node = if plan.reaches_id { referrer.node_mut() } else { referrer.body_mut() };
                 edits.into_iter().for_each(|edit| edit.apply(node));
+                referrer.settle_links();
             }
         }
         may_rename |= plan.reaches_id;
@@ -100,7 +102,10 @@ struct Edit {
 
 enum Change {
     Text(Text),
-    Mapping { name: Text, namespace: Option<Text> },
+    Mapping {
+        name: Text,
+        namespace: Option<Text>,
+    },
     /// A null where the path speaks of a sequence.
     EmptySequence,
 }
@@ -115,16 +120,16 @@ impl Edit {
             return;
         };
         match self.change {
-            Change::Text(text) => set_text(node, text),
+            Change::Text(text) => write(node, text),
             Change::EmptySequence => node.value = Value::Seq(Vec::new()),
             Change::Mapping { name, namespace } => {
                 let Some(map) = node.as_map_mut() else { return };
                 if let Some(node) = map.get_mut("name") {
-                    set_text(node, name);
+                    write(node, name);
                 }
                 let Some(namespace) = namespace else { return };
                 match map.get_mut("namespace") {
-                    Some(node) => set_text(node, namespace),
+                    Some(node) => write(node, namespace),
                     None => map.set(Text::literal("namespace"), Node::string(namespace)),
                 }
             }
@@ -132,11 +137,9 @@ impl Edit {
     }
 }
 
-/// Replaces the text of a scalar. The style stays, and decides together with the text what it is.
-fn set_text(node: &mut Node, text: Text) {
-    let style = node.as_scalar().map_or(Style::Plain, |scalar| scalar.style);
-    let tag = if style == Style::Plain { flumen_yaml::resolve(&text) } else { Tag::Str };
-    node.value = Value::Scalar(Scalar { text, tag, style });
+fn write(node: &mut Node, text: Text) {
+    // What is not a scalar was never asked for a name.
+    let _ = scalar::set_untagged(node, text);
 }
 
 /// One walk of a tree of paths through the manifest of a referrer.

@@ -176,14 +176,12 @@ impl Change<'_> {
             Some(value) if value.as_str() == Some(wanted) => {}
             _ => return Ok(()),
         }
-        match map.get_mut("namespace") {
-            Some(node) => self.set_value(node),
-            None => {
-                let value = Node::string(self.namespace.clone());
-                map.push(Entry::new(Text::literal("namespace"), value));
-                Ok(())
-            }
+        if let Some(node) = map.get_mut("namespace") {
+            return self.set_value(node);
         }
+        let value = Node::string(self.namespace.clone());
+        map.push(Entry::new(Text::literal("namespace"), value));
+        Ok(())
     }
 
     fn set_value(&self, node: &mut Node) -> Result<()> {

@@ -7,6 +7,7 @@
 //! A patch may see kustomize's own annotations; see [`build_annotations`].
 
 mod apply;
+mod json_form;
 mod load;
 
 use flumen_yaml::Text;
@@ -45,8 +46,8 @@ pub(crate) fn transform(resources: &mut ResMap, entry: &Patch, scene: &Scene<'_>
                         ))
                         .hint("give each of them an entry of its own"));
                     };
-                    let matcher = Matcher::new(target)
-                        .map_err(|error| error.at(scene.file, target.pos))?;
+                    let matcher =
+                        Matcher::new(target).map_err(|error| error.at(scene.file, target.pos))?;
                     let targets = select::select(resources, &matcher, scene.schema)
                         .map_err(|error| error.at(scene.file, target.pos))?;
                     merge_into(resources, &targets, &patch.clone().for_selected(), scene)
@@ -60,8 +61,7 @@ pub(crate) fn transform(resources: &mut ResMap, entry: &Patch, scene: &Scene<'_>
                 ))
                 .hint("a JSON patch does not say what it is for: add `target` with a kind and a name"));
             };
-            let matcher =
-                Matcher::new(target).map_err(|error| error.at(scene.file, target.pos))?;
+            let matcher = Matcher::new(target).map_err(|error| error.at(scene.file, target.pos))?;
             let targets = select::select(resources, &matcher, scene.schema)
                 .map_err(|error| error.at(scene.file, target.pos))?;
             for position in targets {
@@ -87,8 +87,8 @@ pub(crate) fn strategic_merge_files(
     }
     let mut patches = Vec::new();
     for entry in entries {
-        let loaded = load::inline_or_file(entry, scene)
-            .map_err(|error| error.at(scene.file, entry.pos))?;
+        let loaded =
+            load::inline_or_file(entry, scene).map_err(|error| error.at(scene.file, entry.pos))?;
         patches.extend(loaded.into_iter().map(|patch| MergePatch::new(patch, false, false)));
     }
     if patches.is_empty() {
@@ -179,9 +179,8 @@ fn find_target(resources: &ResMap, patch: &MergePatch, scene: &Scene<'_>) -> Res
         (None, _) => "no matches",
         (Some(_), Some(_)) => "multiple matches",
     };
-    let mut error = Error::new(format!(
-        "{problem} for Id {id}; failed to find unique target for patch {id}"
-    ));
+    let mut error =
+        Error::new(format!("{problem} for Id {id}; failed to find unique target for patch {id}"));
     if let Some(hint) = similar(resources, &id, scene) {
         error = error.hint(hint);
     }

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2};
 use super::Mark;
 use crate::encoding::Traits;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
     pub(super) pos: usize,

@@ -127,12 +127,11 @@ pub(super) struct Referrer<'a> {
 impl<'a> Referrer<'a> {
     pub(super) fn new(resource: &'a Resource, schema: &'a Schema) -> Result<Self> {
         let id = resource.id(schema);
-        let subject_namespaces =
-            if resource.kind() == "RoleBinding" && !id.cluster_scoped {
-                subject_namespaces(resource, id)?
-            } else {
-                Vec::new()
-            };
+        let subject_namespaces = if resource.kind() == "RoleBinding" && !id.cluster_scoped {
+            subject_namespaces(resource, id)?
+        } else {
+            Vec::new()
+        };
         Ok(Self { resource, id, subject_namespaces })
     }
 
@@ -156,8 +155,7 @@ impl<'a> Referrer<'a> {
         let role = if rule.is_role { role(self.resource.node()) } else { None };
         let is_candidate = |resource: &Resource| {
             had_kind(resource, schema, &rule.target.group, &rule.target.version, &rule.target.kind)
-                && role
-                    .is_none_or(|(group, kind)| had_kind(resource, schema, group, "", kind))
+                && role.is_none_or(|(group, kind)| had_kind(resource, schema, group, "", kind))
                 && self.reaches(resource, schema)
                 && match reference {
                     Reference::Mapping(Some(namespace)) => namespace.has(resource, schema),
@@ -210,7 +208,8 @@ impl<'a> Referrer<'a> {
     /// Whether both went through the same prefixes and suffixes, the later ones at least.
     fn shares_affixes(&self, other: &Resource, none_will_do: bool) -> bool {
         let agree = |mine: &[Text], theirs: &[Text]| {
-            let (short, long) = if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
+            let (short, long) =
+                if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
             if short.is_empty() {
                 return none_will_do || long.is_empty();
             }

@@ -6,7 +6,7 @@ use flumen_patch::{Outcome, strategic_merge};
 use flumen_schema::Schema;
 use flumen_yaml::{Map, Node, Pos, Tag, Text, Value};
 
-use super::{Scene, load::Json};
+use super::{Scene, json_form::normalise, load::Json};
 use crate::{
     build_annotations::{self, INTERNAL},
     error::{Error, Result},
@@ -32,7 +32,11 @@ pub(super) struct MergePatch {
 }
 
 impl MergePatch {
-    pub(super) fn new(mut patch: Resource, allow_name_change: bool, allow_kind_change: bool) -> Self {
+    pub(super) fn new(
+        mut patch: Resource,
+        allow_name_change: bool,
+        allow_kind_change: bool,
+    ) -> Self {
         if allow_name_change || allow_kind_change {
             // kustomize writes its permission down among the annotations, all of which become
             // strings on that occasion: one that is null does not remove anything any more.
@@ -69,7 +73,9 @@ fn stringify(node: &mut Node, field: &str) {
     let Some(meta) = node.get_mut("metadata").and_then(Node::as_map_mut) else { return };
     let Some(map) = meta.get_mut(field) else { return };
     match map.as_map_mut() {
-        Some(map) if !map.is_empty() => map.iter_mut().for_each(|entry| make_string(&mut entry.value)),
+        Some(map) if !map.is_empty() => {
+            map.iter_mut().for_each(|entry| make_string(&mut entry.value))
+        }
         _ => {
             meta.remove(field);
         }
@@ -141,6 +147,7 @@ pub(super) fn merge(
             restore(meta, "namespace", &before.namespace);
         }
     }
+    resource.settle_links();
     resource.allow_name_change |= patch.allow_name_change;
     resource.allow_kind_change |= patch.allow_kind_change;
     let is_same = !merge.sees_annotations && *resource.id(scene.schema) == before;
@@ -184,7 +191,8 @@ pub(super) fn json(resource: &mut Resource, json: &Json, scene: &Scene<'_>) -> R
         Error::new(error.to_string())
             .hint(format!("while patching {before} from {}", resource.origin))
     })?;
-    super::json_form::normalise(resource.node_mut())?;
+    normalise(resource.node_mut());
+    resource.links.clear();
     if let Some(root) = resource.node_mut().as_map_mut()
         && !root.contains("metadata")
     {

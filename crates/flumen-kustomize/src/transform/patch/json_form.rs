@@ -17,7 +17,9 @@ pub(super) fn normalise(node: &mut Node) {
 fn normalise_scalar(scalar: &mut Scalar) {
     let (text, tag) = match canonical(scalar) {
         Ok(Canonical::Null) => (Text::literal("null"), Tag::Null),
-        Ok(Canonical::Bool(value)) => (Text::literal(if value { "true" } else { "false" }), Tag::Bool),
+        Ok(Canonical::Bool(value)) => {
+            (Text::literal(if value { "true" } else { "false" }), Tag::Bool)
+        }
         #[expect(clippy::cast_precision_loss, reason = "JSON numbers are floats in Go")]
         Ok(Canonical::Int(value)) => number(value as f64),
         Ok(Canonical::Float(value)) => number(value),

@@ -56,23 +56,23 @@ impl Source {
 
     fn of_file(path: &Text, scene: &Scene<'_>) -> Result<Self> {
         let file = scene.loader.read(path)?;
-        let text = flumen_yaml::decode(&file.bytes)
+        let text = flumen_yaml::decode(&file.bytes[..])
             .map_err(|error| read::malformed_yaml(&error, &file.path))?;
         Ok(Self { text, file: file.path, first_line: 1, path: path.clone() })
     }
 
     fn resources(&self) -> Result<Vec<Resource>> {
-        read::resources(self.text.as_bytes(), &self.file, self.first_line)
+        read::patches(self.text.as_bytes(), &self.file, self.first_line)
     }
 
     /// The first document as a JSON patch, if it is a sequence.
     fn json(&self) -> Result<Option<Json>> {
-        let node = flumen_yaml::read_first(&self.text, self.first_line, &Budget::default())
+        let node = flumen_yaml::read_resource(&self.text, self.first_line, &Budget::default())
             .map_err(|error| read::malformed_yaml(&error, &self.file))?;
         match node {
-            Some(node) if node.is_seq() => Json::new(node).map(Some).map_err(|error| {
-                error.at(&self.file, flumen_yaml::Pos::new(self.first_line, 1))
-            }),
+            Some(node) if node.is_seq() => Json::new(node)
+                .map(Some)
+                .map_err(|error| error.at(&self.file, flumen_yaml::Pos::new(self.first_line, 1))),
             _ => Ok(None),
         }
     }
@@ -89,6 +89,7 @@ pub(super) enum Loaded {
 pub(super) struct Json {
     pub(super) patch: JsonPatch,
     pub(super) sees_annotations: bool,
+    is_empty: bool,
 }
 
 impl Json {
@@ -96,13 +97,18 @@ impl Json {
         let pointers = operations.as_seq().into_iter().flatten().flat_map(|operation| {
             ["path", "from"].into_iter().filter_map(|key| operation.get(key).and_then(Node::as_str))
         });
-        let sees_annotations = pointers.into_iter().any(|pointer| match pointer.strip_prefix("/metadata") {
-            Some(rest) => rest.is_empty() || rest.starts_with("/annotations"),
-            None => pointer.trim_start_matches('/').is_empty(),
+        // Whatever stands before the first slash is ignored.
+        let sees_annotations = pointers.into_iter().any(|pointer| match pointer.split_once('/') {
+            None => true,
+            Some((_, rest)) => match rest.strip_prefix("metadata") {
+                Some(rest) => rest.is_empty() || rest.starts_with("/annotations"),
+                None => rest.is_empty(),
+            },
         });
+        let is_empty = operations.is_nil_or_empty();
         as_yaml_1_1(&mut operations);
         let patch = JsonPatch::parse(&operations).map_err(|error| Error::new(error.to_string()))?;
-        Ok(Self { patch, sees_annotations })
+        Ok(Self { patch, sees_annotations, is_empty })
     }
 }
 
@@ -111,7 +117,7 @@ pub(super) fn detect(source: &Source) -> Result<Loaded> {
     let start = source.text.trim_start();
     let looks_like_json = start.starts_with('[') || start.starts_with("- ");
     if looks_like_json && let Ok(Some(patch)) = source.json() {
-        return Ok(if source.text.trim() == "[]" { Loaded::Nothing } else { Loaded::Json(patch) });
+        return Ok(if patch.is_empty { Loaded::Nothing } else { Loaded::Json(patch) });
     }
     match source.resources() {
         Ok(patches) if patches.is_empty() => Ok(Loaded::Nothing),
@@ -119,12 +125,13 @@ pub(super) fn detect(source: &Source) -> Result<Loaded> {
         Err(not_a_resource) => match source.json() {
             Ok(Some(patch)) => Ok(Loaded::Json(patch)),
             not_json => {
-                let is_sequence = not_json.is_err() && not_a_resource.message().starts_with("missing");
+                let is_sequence =
+                    not_json.is_err() && not_a_resource.message().starts_with("missing");
                 let cause = match not_json {
                     Err(error) if is_sequence => error,
                     _ => not_a_resource,
                 };
-                Err(cause.because(format!("unable to parse SM or JSON patch from {source}")))
+                Err(cause.reworded(format!("unable to parse SM or JSON patch from {source}")))
             }
         },
     }
@@ -161,7 +168,7 @@ pub(super) fn json6902(entry: &Patch, scene: &Scene<'_>) -> Result<Json> {
         return Err(Error::new(format!("patch file '{}' empty seems to be empty", entry.path)));
     }
     match source.json()? {
-        Some(patch) if !patch.patch.is_empty() => Ok(patch),
+        Some(patch) if !patch.is_empty => Ok(patch),
         Some(_) => Err(Error::new(format!(
             "patch appears to be empty; file={}, JsonOp={}",
             entry.path, source.text
