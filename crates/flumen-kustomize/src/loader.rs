@@ -19,7 +19,6 @@ use std::{
 use flumen_fs::{Bounds, FsError, Tree, clean};
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::remote::{is_remote, printable};
 use crate::error::{Error, Result};
 
 /// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.
