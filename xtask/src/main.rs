@@ -9,6 +9,8 @@ use std::{env, process::ExitCode};
 mod bench;
 mod campaign;
 mod corpora;
+mod generate;
+mod generate_fieldspecs;
 mod golden;
 mod process;
 mod progress;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "fmt" => verify::format(rest),
         "lint" => verify::lint(),
         "golden" => golden::run(rest),
+        "generate" => verify::generate(rest),
         "bench" => bench::run(rest),
         "campaign" => campaign::run(rest),
         "deny" => verify::deny(),

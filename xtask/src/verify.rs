@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use flumen_testkit::shared_dir;
 
 use crate::{
-    Result, campaign, corpora,
+    Result, campaign, corpora, generate, generate_fieldspecs,
     process::{cargo, find, release_binary, show},
     progress::Progress,
 };
@@ -32,11 +32,18 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         progress.note_skipped(line.to_owned());
     }
 
+    let mut unknown = Vec::new();
+    progress.step("generated tables", || tables(true, &mut unknown));
+    for why in unknown {
+        progress.skip("generated tables", &why);
+    }
+
     let mut binary = None;
     progress.step("release build", || {
         binary = Some(release_binary()?);
         Ok(())
     });
+    progress.step("campaign fuzz-reader, short", || campaign::reader::run(CAMPAIGN, SEED));
     if let Some(binary) = &binary {
         progress.step("campaign fuzz-build, short", || campaign::build(binary, CAMPAIGN, SEED));
     }
@@ -60,6 +67,28 @@ pub(crate) fn format(arguments: &[String]) -> Result {
 
 pub(crate) fn lint() -> Result {
     show(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+}
+
+pub(crate) fn generate(arguments: &[String]) -> Result {
+    let check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => return Err("`generate` takes `--check` or nothing".into()),
+    };
+    let mut unknown = Vec::new();
+    tables(check, &mut unknown)?;
+    match unknown.pop() {
+        None => Ok(()),
+        Some(why) => Err(why.into()),
+    }
+}
+
+/// Makes or checks every generated table; `unknown` tells which could not be judged, and why.
+fn tables(check: bool, unknown: &mut Vec<String>) -> Result {
+    for make in [generate::run, generate_fieldspecs::run] {
+        unknown.extend(make(check)?);
+    }
+    Ok(())
 }
 
 pub(crate) fn deny() -> Result {

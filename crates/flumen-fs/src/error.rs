@@ -1,4 +1,4 @@
-//! Why a file or directory could not be read.
+//! Why a file or directory could not be read or written.
 
 use std::{
     io,
@@ -43,6 +43,13 @@ pub enum FsError {
         #[source]
         source: io::Error,
     },
+
+    #[error("cannot write `{}`", path.display())]
+    Unwritable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
 }
 
 impl FsError {
@@ -74,7 +81,8 @@ impl FsError {
             | Self::TooLarge { path, .. }
             | Self::Loop { path }
             | Self::Denied { path }
-            | Self::Io { path, .. } => path,
+            | Self::Io { path, .. }
+            | Self::Unwritable { path, .. } => path,
         }
     }
 }

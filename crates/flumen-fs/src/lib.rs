@@ -7,15 +7,18 @@
 //! Paths are cleaned lexically before anything looks at them: `a/../b` is `b` even where `a` is a
 //! link, because that is how Kustomize joins paths. Relative paths start at the current directory
 //! (on disk) or at `/` (in memory).
+#![allow(clippy::disallowed_methods, reason = "this is the crate that reads files")]
 
 mod clean;
 mod disk;
 mod error;
 mod memory;
+mod staged;
 mod tree;
 
 pub use clean::clean;
 pub use disk::DiskTree;
 pub use error::FsError;
 pub use memory::MemoryTree;
+pub use staged::StagedFiles;
 pub use tree::{Bounds, MAX_FILE_SIZE, Tree};

@@ -60,15 +60,20 @@ fn join<'a>(texts: impl Iterator<Item = &'a Text>) -> String {
 /// Writes the memory into the annotations of the tree.
 pub(crate) fn write(resource: &mut Resource) {
     let pairs = of(resource);
+    write_pairs(resource.body_mut(), &pairs);
+}
+
+/// Writes pairs among the annotations of a tree.
+pub(crate) fn write_pairs(node: &mut Node, pairs: &[(&'static str, String)]) {
     if pairs.is_empty() {
         return;
     }
-    let Some(root) = resource.body_mut().as_map_mut() else { return };
+    let Some(root) = node.as_map_mut() else { return };
     let annotations =
         field_map_mut(root, "metadata").and_then(|meta| field_map_mut(meta, "annotations"));
     if let Some(annotations) = annotations {
         for (key, value) in pairs {
-            annotations.set(key, Node::string(value));
+            annotations.set(*key, Node::string(value.as_str()));
         }
     }
 }

@@ -9,6 +9,10 @@ use flumen_object::Gvk;
 
 use crate::error::{Error, Result};
 
+// Long rows, one for each field: easier to compare than rows that are broken.
+#[rustfmt::skip]
+mod defaults;
+
 /// One place in objects of some kinds. Empty `group`, `version` or `kind` match any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSpec {
@@ -24,7 +28,7 @@ pub(crate) struct FieldSpec {
 pub(crate) type FieldSpecs = Cow<'static, [FieldSpec]>;
 
 /// The fields in which objects are referred to by name, for one kind of referred object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NameReference {
     pub(crate) group: Cow<'static, str>,
     pub(crate) version: Cow<'static, str>,
@@ -48,6 +52,17 @@ pub(crate) struct TransformerConfig {
 }
 
 impl FieldSpec {
+    /// A field of every object, made where it is missing.
+    pub(crate) const fn anywhere(path: &'static str) -> Self {
+        Self {
+            group: Cow::Borrowed(""),
+            version: Cow::Borrowed(""),
+            kind: Cow::Borrowed(""),
+            path: Cow::Borrowed(path),
+            create: true,
+        }
+    }
+
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
         fn agrees(wanted: &str, actual: &str) -> bool {
             wanted.is_empty() || wanted == actual
@@ -70,6 +85,23 @@ impl FieldSpec {
 }
 
 impl TransformerConfig {
+    /// What kustomize looks at when nothing is configured. `labels` has no defaults.
+    pub(crate) fn builtin() -> Self {
+        Self {
+            name_prefix: Cow::Borrowed(&defaults::NAME_PREFIX),
+            name_suffix: Cow::Borrowed(&defaults::NAME_SUFFIX),
+            namespace: Cow::Borrowed(&defaults::NAMESPACE),
+            common_labels: Cow::Borrowed(&defaults::COMMON_LABELS),
+            labels: Cow::Borrowed(&[]),
+            template_labels: Cow::Borrowed(&defaults::TEMPLATE_LABELS),
+            common_annotations: Cow::Borrowed(&defaults::COMMON_ANNOTATIONS),
+            name_reference: Cow::Borrowed(&defaults::NAME_REFERENCE),
+            var_reference: Cow::Borrowed(&defaults::VAR_REFERENCE),
+            images: Cow::Borrowed(&defaults::IMAGES),
+            replicas: Cow::Borrowed(&defaults::REPLICAS),
+        }
+    }
+
     /// Adds what `other` knows, in the order in which kustomize lists it.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
         let pairs: [(&mut FieldSpecs, &FieldSpecs, &str); 10] = [
@@ -85,11 +117,20 @@ impl TransformerConfig {
             (&mut self.replicas, &other.replicas, "Replicas"),
         ];
         for (mine, theirs, what) in pairs {
+            if mine.is_empty() && matches!(theirs, Cow::Borrowed(_)) {
+                // The tables are sorted and without conflicts: nothing to merge, nothing to copy.
+                mine.clone_from(theirs);
+                continue;
+            }
             merge_specs(mine, theirs)
                 .map_err(|error| error.within(format!("failed to merge {what} fieldSpec")))?;
             if let Cow::Owned(specs) = mine {
                 specs.sort_by_cached_key(|spec| sort_key(&spec.group, &spec.version, &spec.kind));
             }
+        }
+        if self.name_reference.is_empty() && matches!(other.name_reference, Cow::Borrowed(_)) {
+            self.name_reference.clone_from(&other.name_reference);
+            return Ok(());
         }
         merge_name_references(&mut self.name_reference, &other.name_reference)
             .map_err(|error| error.within("failed to merge NameReference fieldSpec"))
@@ -98,7 +139,7 @@ impl TransformerConfig {
 
 /// Adds each of `incoming` that is not there yet.
 pub(crate) fn merge_specs(specs: &mut FieldSpecs, incoming: &[FieldSpec]) -> Result<()> {
-    if std::ptr::eq(&**specs, incoming) {
+    if std::ptr::eq::<[FieldSpec]>(specs.as_ref(), incoming) {
         return Ok(());
     }
     for spec in incoming {
@@ -126,7 +167,7 @@ fn merge_name_references(
     known: &mut Cow<'static, [NameReference]>,
     incoming: &[NameReference],
 ) -> Result<()> {
-    if std::ptr::eq(&**known, incoming) {
+    if std::ptr::eq::<[NameReference]>(known.as_ref(), incoming) {
         return Ok(());
     }
     for reference in incoming {
@@ -189,5 +230,66 @@ pub(crate) fn kind_rank(kind: &str) -> i32 {
             Some(index) => i32::try_from(index).unwrap_or(0) - 22,
             None => 0,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::{FieldSpec, TransformerConfig, sort_key};
+
+    #[track_caller]
+    fn check_sorted<'a>(specs: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>) {
+        let keys: Vec<_> = specs.into_iter().map(|(g, v, k)| sort_key(g, v, k)).collect();
+        assert!(!keys.is_empty());
+        assert!(keys.is_sorted(), "{keys:?}");
+    }
+
+    #[test]
+    fn builtin_tables_are_in_the_order_of_merging() {
+        let config = TransformerConfig::builtin();
+        for specs in [
+            &config.name_prefix,
+            &config.name_suffix,
+            &config.namespace,
+            &config.common_labels,
+            &config.template_labels,
+            &config.common_annotations,
+            &config.var_reference,
+            &config.images,
+            &config.replicas,
+        ] {
+            check_sorted(specs.iter().map(|spec| (&*spec.group, &*spec.version, &*spec.kind)));
+        }
+        let references = config.name_reference.iter();
+        check_sorted(references.map(|entry| (&*entry.group, &*entry.version, &*entry.kind)));
+    }
+
+    #[test]
+    fn merging_the_tables_copies_nothing() {
+        let mut config = TransformerConfig::default();
+        config.merge(&TransformerConfig::builtin()).expect("nothing conflicts");
+        config.merge(&TransformerConfig::builtin()).expect("nothing conflicts");
+        assert!(matches!(config.var_reference, Cow::Borrowed(specs) if specs.len() == 72));
+        assert!(matches!(config.name_reference, Cow::Borrowed(list) if list.len() == 16));
+    }
+
+    #[test]
+    fn a_spec_of_ones_own_finds_its_place() {
+        let mut config = TransformerConfig::builtin();
+        let own = FieldSpec {
+            group: "apps".into(),
+            version: "".into(),
+            kind: "DaemonSet".into(),
+            path: "spec/template/spec/image".into(),
+            create: false,
+        };
+        let other = TransformerConfig { images: vec![own.clone()].into(), ..Default::default() };
+        config.merge(&other).expect("nothing conflicts");
+        let kinds: Vec<_> = config.images.iter().map(|spec| &*spec.kind).collect();
+        assert_eq!(config.images.len(), 7, "{kinds:?}");
+        check_sorted(config.images.iter().map(|spec| (&*spec.group, &*spec.version, &*spec.kind)));
+        assert!(config.images.contains(&own));
     }
 }

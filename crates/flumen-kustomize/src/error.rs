@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use flumen_fs::{Bounds, Tree};
 use flumen_yaml::Pos;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,6 +27,8 @@ struct Parts {
     /// Innermost first, as it is collected on the way out.
     context: Vec<String>,
     kind: Kind,
+    /// Whether the line at the location may hold a secret.
+    is_private: bool,
 }
 
 /// What a caller inside the engine may want to know about an error.
@@ -54,6 +57,7 @@ impl Error {
             hint: None,
             context: Vec::new(),
             kind: Kind::Other,
+            is_private: false,
         }))
     }
 
@@ -68,11 +72,25 @@ impl Error {
         self
     }
 
+    /// Keeps the line at the location out of messages.
+    #[must_use]
+    pub(crate) fn keep_private(mut self) -> Self {
+        self.0.is_private = true;
+        self
+    }
+
     /// Says what to try. The innermost hint wins.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
         self
+    }
+
+    /// Says what is wrong in other words; the first ones become the hint. The place stays.
+    #[must_use]
+    pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
+        let first = std::mem::replace(&mut self.0.message, message.into());
+        self.hint(first)
     }
 
     /// Says what was being done, from the inside out.
@@ -92,9 +110,21 @@ impl Error {
         self.0.kind
     }
 
-    /// Lets the edge of the engine add the text of the line that [`Error::at`] names.
-    pub(crate) fn location_mut(&mut self) -> Option<&mut Location> {
-        self.0.location.as_mut()
+    /// Adds the line that the location names, unless the file may hold secrets or cannot be read.
+    #[must_use]
+    pub(crate) fn with_line_text(mut self, tree: &dyn Tree) -> Self {
+        let Parts { location, is_private, .. } = &mut *self.0;
+        if let Some(location) = location
+            && !*is_private
+            && location.pos.is_known()
+            && location.line_text.is_none()
+            && let Ok(bytes) = tree.read(&location.file, Bounds::Anywhere)
+        {
+            let line = usize::try_from(location.pos.line).unwrap_or(usize::MAX);
+            let text = String::from_utf8_lossy(&bytes);
+            location.line_text = text.lines().nth(line - 1).map(ToOwned::to_owned);
+        }
+        self
     }
 
     /// What is wrong.

@@ -12,18 +12,31 @@
 //! Resources carry their history (former names, prefixes, behaviour of a generator) beside the tree,
 //! never inside it; see [`resource`].
 
+mod accumulate;
 mod build_annotations;
+mod build_metadata;
 mod config;
+mod configurations;
+mod crds;
 mod decode;
 mod error;
+mod field_path;
+mod fieldspec;
 mod generate;
 mod id;
 mod kustomization;
+mod links;
 mod loader;
+mod plugins;
+mod read;
 mod resmap;
 mod resource;
+mod scalar;
 mod select;
+mod session;
 mod transform;
+mod vars;
 
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
+pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};

@@ -85,6 +85,9 @@ impl Loader {
         if path.to_str().is_some_and(remote::is_repository) {
             return Err(remote::refuse(&path.to_string_lossy()));
         }
+        if path.as_os_str().is_empty() {
+            return Err(error::empty_root());
+        }
         let root = tree.real_dir(path).map_err(|error| error::not_a_root(&*tree, path, &error))?;
         let files =
             Files { tree, restriction, cache: Mutex::default(), entered: AtomicUsize::new(0) };

@@ -10,7 +10,10 @@ use flumen_object::{Gvk, Origin};
 use flumen_schema::Schema;
 use flumen_yaml::{Entry, Map, Node, Text, Value};
 
-use crate::id::{self, ResId};
+use crate::{
+    id::{self, ResId},
+    links::Links,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
@@ -30,6 +33,8 @@ pub(crate) struct Resource {
     pub(crate) is_referenced: bool,
     /// Names of the `vars` that read from this resource.
     pub(crate) var_names: Vec<Text>,
+    /// Which of its scalars are one and the same to kustomize.
+    pub(crate) links: Links,
     pub(crate) origin: Origin,
 }
 
@@ -87,6 +92,7 @@ impl Resource {
             allow_kind_change: false,
             is_referenced: false,
             var_names: Vec::new(),
+            links: Links::default(),
             origin,
         }
     }
@@ -110,14 +116,18 @@ impl Resource {
         self.node
     }
 
+    /// Lets a change of one of several linked scalars show in all of them.
+    ///
+    /// To be called after any change of single values; see [`crate::links`].
+    pub(crate) fn settle_links(&mut self) {
+        if !self.links.is_empty() {
+            self.links.settle(&mut self.node);
+        }
+    }
+
     /// The id by what the manifest says now.
     pub(crate) fn id(&self, schema: &Schema) -> &ResId {
         self.id.get_or_init(|| ResId::of(&self.node, schema))
-    }
-
-    /// Must be called when the facts about scopes change during a build.
-    pub(crate) fn forget_id(&mut self) {
-        self.id.take();
     }
 
     /// Every id the resource had before, oldest first.
@@ -245,6 +255,8 @@ impl Resource {
     }
 
     pub(crate) fn set_annotation(&mut self, key: &str, value: impl Into<Text>) {
+        // kustomize writes all annotations anew here.
+        self.links.forget(&["metadata", "annotations"]);
         if let Some(annotations) =
             self.metadata_mut().and_then(|meta| field_map_mut(meta, "annotations"))
         {

@@ -1,1 +1,20 @@
+//! Patches: three ways to change an object, each as the tool that users know does it.
 //!
+//! - [`strategic_merge`]: the merge of kustomize, which knows merge keys from the schema and obeys
+//!   `$patch` directives. It is not the merge of the API server: several directives of the latter
+//!   mean nothing here.
+//! - [`JsonPatch`]: RFC 6902 with the liberties of the Go library that kustomize uses.
+//! - [`json_merge`]: RFC 7386.
+//!
+//! All of them change the target in place and leave alone what the patch does not name, except
+//! where the tool itself would rewrite it; such places say so.
+
+mod error;
+mod hints;
+mod json6902;
+mod strategic;
+
+pub use error::Error;
+pub use hints::Hints;
+pub use json6902::JsonPatch;
+pub use strategic::{Outcome, Rules, strategic_merge, strategic_merge_with};

@@ -1,16 +1,23 @@
-//! Embedded facts of the Kubernetes API.
+//! Facts of the Kubernetes API: merge keys, list types, scopes.
+//!
+//! Two releases matter and they must not be mixed. [`Schema`] is what kustomize knows, an old
+//! release plus whatever document a kustomization brings along; it decides how patches merge and
+//! which objects take a namespace, and output that is exact to the byte depends on its gaps.
+//! [`server`] is what a current API server says of itself.
+//!
+//! Both are tables compiled into the program, so that nothing is parsed when it starts.
+//!
+//! ```text
+//! Schema ─ root(apiVersion, kind) ─▶ TypeRef ─ field, element ─▶ TypeRef ─▶ merge keys
+//! ```
 
-/// What is known about kinds and their fields.
-#[derive(Clone, Debug, Default)]
-pub struct Schema {}
+mod builtin;
+mod document;
+mod error;
+mod generated;
+mod schema;
+pub mod server;
 
-impl Schema {
-    pub const fn builtin() -> Self {
-        Self {}
-    }
-
-    /// Whether instances of the kind are known to live outside namespaces.
-    pub fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> bool {
-        api_version == "v1" && kind == "Namespace"
-    }
-}
+pub use error::Error;
+pub use schema::{MergeKeys, Schema, TypeRef};
+pub use server::Topology;

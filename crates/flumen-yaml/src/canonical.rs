@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    Map, Node, Scalar, Tag, Unprintable, Value,
+    Map, Node, Scalar, Style, Tag, Unprintable, Value,
     number::{float_value, int_value},
     timestamp::Timestamp,
 };
@@ -27,6 +27,8 @@ pub fn canonical(scalar: &Scalar) -> Result<Canonical<'_>, Unprintable> {
     let mistagged = || Unprintable::Mistagged { tag: scalar.tag, text: text.to_owned() };
     match scalar.tag {
         Tag::Str | Tag::Merge => Ok(Canonical::Str(Cow::Borrowed(text))),
+        // Read as nothing in a flow collection; see the composer.
+        Tag::Null if scalar.style == Style::SingleQuoted => Ok(Canonical::Str(Cow::Borrowed(""))),
         Tag::Null => Ok(Canonical::Null),
         Tag::Bool => match text {
             "true" | "True" | "TRUE" => Ok(Canonical::Bool(true)),

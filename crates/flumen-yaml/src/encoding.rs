@@ -12,14 +12,14 @@ const MARK_UTF16_BE: &[u8] = b"\xFE\xFF";
 const NOT_ALLOWED: &str = "control characters are not allowed";
 
 /// The text of a file: byte order mark removed, UTF-16 converted, invalid encodings refused.
-pub fn decode(bytes: Vec<u8>) -> Result<Text, Error> {
+pub fn decode(bytes: &[u8]) -> Result<Text, Error> {
     if let Some(rest) = bytes.strip_prefix(MARK_UTF16_LE) {
         return decode_utf16(rest, u16::from_le_bytes);
     }
     if let Some(rest) = bytes.strip_prefix(MARK_UTF16_BE) {
         return decode_utf16(rest, u16::from_be_bytes);
     }
-    let content = bytes.strip_prefix(MARK_UTF8).unwrap_or(&bytes);
+    let content = bytes.strip_prefix(MARK_UTF8).unwrap_or(bytes);
     match std::str::from_utf8(content) {
         Ok(text) => Ok(Text::from(text)),
         Err(error) => Err(refuse_utf8(content, error.valid_up_to())),
@@ -158,8 +158,8 @@ impl Summary {
         let mut wide = 0;
         let mut carriage_return = 0;
         for &byte in chunk {
-            let space = (byte == b'\t') | (byte == b'\n') | (byte == b'\r');
-            control |= u8::from((byte < 0x20) & !space) | u8::from(byte == 0x7F);
+            let space = u8::from(byte == b'\t' || byte == b'\n' || byte == b'\r');
+            control |= u8::from(byte < 0x20) & !space | u8::from(byte == 0x7F);
             wide |= byte;
             carriage_return |= u8::from(byte == b'\r');
         }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], expected: Result<&str, (&str, Pos)>) {
-        let found = decode(bytes.to_vec()).and_then(|text| Traits::of(&text).map(|_| text));
+        let found = decode(bytes).and_then(|text| Traits::of(&text).map(|_| text));
         match (found, expected) {
             (Ok(text), Ok(expected)) => assert_eq!(text, expected),
             (Err(error), Err((problem, pos))) => {

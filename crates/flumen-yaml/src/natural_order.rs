@@ -8,17 +8,30 @@
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// Whether `a` is printed before `b`.
+#[inline]
 pub(crate) fn less(a: &str, b: &str) -> bool {
-    let common = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    match (a.as_bytes().get(common), b.as_bytes().get(common)) {
+    let at = first_difference(a.as_bytes(), b.as_bytes());
+    match (a.as_bytes().get(at), b.as_bytes().get(at)) {
         (Some(&x), Some(&y)) if x.is_ascii_alphabetic() && y.is_ascii_alphabetic() => x < y,
-        (Some(_), Some(_)) => less_at(a, b, common),
+        (Some(_), Some(_)) => less_at(a, b, at),
         (None, Some(_)) => true,
         _ => false,
     }
 }
 
+#[inline]
+fn first_difference(a: &[u8], b: &[u8]) -> usize {
+    let mut at = 0;
+    while let (Some(x), Some(y)) = (a.get(at), b.get(at))
+        && x == y
+    {
+        at += 1;
+    }
+    at
+}
+
 /// Compares two keys that differ at byte `at`, where at least one is not an ASCII letter.
+#[cold]
 fn less_at(a: &str, b: &str, at: usize) -> bool {
     let at = a.floor_char_boundary(at);
     let (Some((prefix, rest_a)), Some(rest_b)) = (a.split_at_checked(at), b.get(at..)) else {
@@ -93,11 +106,14 @@ pub(crate) fn sort_by_key<'a>(
 
 fn insertion_sort<'a>(run: &mut [u32], key: impl Fn(u32) -> &'a str) {
     for end in 1..run.len() {
+        let index = run[end];
+        let inserted = key(index);
         let mut place = end;
-        while place > 0 && less(key(run[place]), key(run[place - 1])) {
-            run.swap(place, place - 1);
+        while place > 0 && less(inserted, key(run[place - 1])) {
+            run[place] = run[place - 1];
             place -= 1;
         }
+        run[place] = index;
     }
 }
 

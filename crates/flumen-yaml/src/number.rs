@@ -4,7 +4,10 @@
 //! does its value matter. Integers are those of 64 bits, signed or unsigned; what is larger has
 //! been resolved to a float by the reader.
 
-use std::fmt::{self, Write as _};
+use std::{
+    fmt::{self, Write as _},
+    io,
+};
 
 /// The value of an integer scalar, or nothing if go-yaml would not read the text as one.
 ///
@@ -135,74 +138,137 @@ pub(crate) fn underscores_separate_digits(text: &str) -> bool {
 
 /// Appends a finite float as Go's JSON encoder writes it.
 pub(crate) fn push_json_float(out: &mut Vec<u8>, value: f64) {
-    let size = value.abs();
-    if size != 0.0 && !(1e-6..1e21).contains(&size) {
-        let digits = Digits::of(format_args!("{value:e}"));
-        let (mantissa, exponent) = digits.split_exponent();
-        out.extend_from_slice(mantissa);
-        out.extend_from_slice(if exponent.starts_with(b"-") { b"e" } else { b"e+" });
-        out.extend_from_slice(exponent);
+    let decimal = Decimal::of(value);
+    if (-6..21).contains(&decimal.exponent) {
+        decimal.push_fixed(out);
     } else {
-        out.extend_from_slice(Digits::of(format_args!("{value}")).as_bytes());
+        decimal.push_scientific(out, 1);
     }
 }
 
 /// Appends a finite float as it looks after the passage through JSON and go-yaml v2: an integer if
 /// the JSON text is one that fits, else the shortest digits, with an exponent from a million on.
 pub(crate) fn push_yaml_float(out: &mut Vec<u8>, value: f64) {
-    if value.abs() < 1e21 && value.fract() == 0.0 {
-        let digits = Digits::of(format_args!("{value}"));
-        if let Some(whole) = digits.as_str().and_then(prefixed_int) {
-            out.extend_from_slice(Digits::of(format_args!("{whole}")).as_bytes());
+    let decimal = Decimal::of(value);
+    let start = out.len();
+    if value.fract() == 0.0 && decimal.exponent < 21 {
+        decimal.push_fixed(out);
+        let whole = str::from_utf8(&out[start..]).ok().and_then(prefixed_int);
+        if let Some(whole) = whole {
+            if whole == 0 {
+                out.truncate(start);
+                out.push(b'0');
+            }
             return;
         }
+        out.truncate(start);
     }
-    let scientific = Digits::of(format_args!("{value:e}"));
-    let (mantissa, exponent) = scientific.split_exponent();
-    let power: i32 = str::from_utf8(exponent).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    if (-4..6).contains(&power) {
-        out.extend_from_slice(Digits::of(format_args!("{value}")).as_bytes());
-        return;
-    }
-    out.extend_from_slice(mantissa);
-    let exponent = Digits::of(format_args!("e{power:+03}"));
-    out.extend_from_slice(exponent.as_bytes());
-}
-
-/// Room for any number this module prints, so that printing one allocates nothing.
-struct Digits {
-    bytes: [u8; 40],
-    len: usize,
-}
-
-impl Digits {
-    fn of(text: fmt::Arguments<'_>) -> Self {
-        let mut digits = Self { bytes: [0; 40], len: 0 };
-        // Fails only when the buffer is full, which no 64-bit number brings about.
-        let _ = digits.write_fmt(text);
-        digits
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-
-    fn as_str(&self) -> Option<&str> {
-        str::from_utf8(self.as_bytes()).ok()
-    }
-
-    fn split_exponent(&self) -> (&[u8], &[u8]) {
-        let text = self.as_bytes();
-        let at = text.iter().position(|&byte| byte == b'e').unwrap_or(text.len());
-        (&text[..at], text.get(at + 1..).unwrap_or_default())
+    if (-4..6).contains(&decimal.exponent) {
+        decimal.push_fixed(out);
+    } else {
+        decimal.push_scientific(out, 2);
     }
 }
 
-impl fmt::Write for Digits {
+/// The shortest digits that stand for a float; of two candidates as near, the even one.
+struct Decimal {
+    negative: bool,
+    /// As many as a float can need, and a sign, a point and an exponent while it is being formatted.
+    text: [u8; 32],
+    /// How many digits stand in `text`.
+    count: usize,
+    /// The power of ten of the first digit.
+    exponent: i32,
+}
+
+impl Decimal {
+    fn of(value: f64) -> Self {
+        let size = value.abs();
+        let shortest = Self::parse(format_args!("{size:e}"));
+        // The standard library does not choose the even one of two candidates unless it is told
+        // the number of digits. Below a power of two that may lead to a neighbour, though.
+        let even = Self::parse(format_args!("{:.*e}", shortest.count.max(1) - 1, size));
+        let chosen = if even.value() == Some(size) { even } else { shortest };
+        Self { negative: value.is_sign_negative(), ..chosen }
+    }
+
+    fn value(&self) -> Option<f64> {
+        let mut text = Vec::with_capacity(32);
+        self.push_scientific(&mut text, 1);
+        str::from_utf8(&text).ok()?.parse().ok()
+    }
+
+    fn parse(scientific: fmt::Arguments<'_>) -> Self {
+        let mut decimal = Self { negative: false, text: [0; 32], count: 0, exponent: 0 };
+        // Fails only when the buffer is full, which 17 digits and an exponent do not bring about.
+        let _ = decimal.write_fmt(scientific);
+        let text = decimal.text;
+        let text = &text[..decimal.count];
+        let mantissa_end = text.iter().position(|&byte| byte == b'e').unwrap_or(text.len());
+        let exponent = text.get(mantissa_end + 1..).and_then(|text| str::from_utf8(text).ok());
+        decimal.exponent = exponent.and_then(|text| text.parse().ok()).unwrap_or(0);
+        decimal.count = 0;
+        for &digit in text[..mantissa_end].iter().filter(|&&byte| byte != b'.') {
+            decimal.text[decimal.count] = digit;
+            decimal.count += 1;
+        }
+        decimal
+    }
+
+    fn digits(&self) -> &[u8] {
+        &self.text[..self.count]
+    }
+
+    fn push_sign(&self, out: &mut Vec<u8>) {
+        if self.negative {
+            out.push(b'-');
+        }
+    }
+
+    fn push_fixed(&self, out: &mut Vec<u8>) {
+        self.push_sign(out);
+        let digits = self.digits();
+        let Ok(exponent) = usize::try_from(self.exponent) else {
+            out.extend_from_slice(b"0.");
+            let zeros = self.exponent.unsigned_abs() as usize - 1;
+            out.extend(std::iter::repeat_n(b'0', zeros));
+            out.extend_from_slice(digits);
+            return;
+        };
+        let whole = exponent + 1;
+        if let Some((whole, fraction)) = digits.split_at_checked(whole) {
+            out.extend_from_slice(whole);
+            if !fraction.is_empty() {
+                out.push(b'.');
+                out.extend_from_slice(fraction);
+            }
+        } else {
+            out.extend_from_slice(digits);
+            out.extend(std::iter::repeat_n(b'0', whole - digits.len()));
+        }
+    }
+
+    /// The exponent has a sign and at least two digits, but negative ones only `min_digits`.
+    fn push_scientific(&self, out: &mut Vec<u8>, min_digits: usize) {
+        self.push_sign(out);
+        if let Some((first, rest)) = self.digits().split_first() {
+            out.push(*first);
+            if !rest.is_empty() {
+                out.push(b'.');
+                out.extend_from_slice(rest);
+            }
+        }
+        let width = if self.exponent < 0 { min_digits } else { 2 };
+        // Writing to a vector cannot fail.
+        let _ = io::Write::write_fmt(out, format_args!("e{:+0w$}", self.exponent, w = width + 1));
+    }
+}
+
+impl fmt::Write for Decimal {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = self.bytes.get_mut(self.len..self.len + text.len()).ok_or(fmt::Error)?;
+        let room = self.text.get_mut(self.count..self.count + text.len()).ok_or(fmt::Error)?;
         room.copy_from_slice(text.as_bytes());
-        self.len += text.len();
+        self.count += text.len();
         Ok(())
     }
 }
@@ -291,5 +357,12 @@ mod tests {
         check(1e21, "1e+21", "1e+21");
         check(f64::MAX, "1.7976931348623157e+308", "1.7976931348623157e+308");
         check(5e-324, "5e-324", "5e-324");
+        check(237_396_530_994_697.0 + 0.125, "237396530994697.12", "2.3739653099469712e+14");
+        check(-986_390_809_265_646.0 - 0.25, "-986390809265646.2", "-9.863908092656462e+14");
+        check(-986_390_809_265_646.0 - 0.75, "-986390809265646.8", "-9.863908092656468e+14");
+        check(2f64.powi(89), "6.189700196426902e+26", "6.189700196426902e+26");
+        check(0.0, "0", "0");
+        check(1e-6, "0.000001", "1e-06");
+        check(-12.5, "-12.5", "-12.5");
     }
 }

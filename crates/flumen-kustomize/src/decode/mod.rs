@@ -13,9 +13,13 @@ pub(crate) mod readers;
 
 use std::path::Path;
 
-use flumen_yaml::{Node, Pos, Scalar, Style, Tag, Value as Tree};
+use flumen_yaml::{Budget, Node, Pos, Scalar, Style, Tag, Text, Value as Tree};
 
 pub(crate) use self::problem::{Found, Problem, nearest};
+use crate::{
+    error::{Context, Error},
+    loader::File,
+};
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
@@ -61,6 +65,30 @@ pub(crate) fn decode<T>(
     read(Value { node, mode }).map_err(|problem| problem.into_error(file))
 }
 
+/// Reads a file that a kustomization names for its settings. An empty one has the defaults.
+pub(crate) fn decode_file<T: Default>(
+    file: &File,
+    mode: Mode,
+    read: impl FnOnce(Value<'_>) -> Result<T>,
+) -> crate::error::Result<T> {
+    let node =
+        first_document(&file.bytes, &file.path).within(|| "error converting YAML to JSON")?;
+    if node.is_null() {
+        return Ok(T::default());
+    }
+    decode(&node, &file.path, mode, read).within(|| WHILE_DECODING)
+}
+
+pub(crate) const WHILE_DECODING: &str = "error unmarshaling JSON: while decoding JSON";
+
+/// The first document of a file, null if it has none. The others are not looked at.
+pub(crate) fn first_document(bytes: &[u8], file: &Path) -> crate::error::Result<Node> {
+    flumen_yaml::decode(bytes)
+        .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
+        .map(|node| node.unwrap_or_else(Node::null))
+        .map_err(|error| Error::new(error.to_string()).at(file, error.pos()))
+}
+
 /// A node that is about to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
@@ -98,6 +126,15 @@ impl<'a> Value<'a> {
 
     pub(crate) fn mismatch(self, wanted: impl Into<String>) -> Problem {
         Problem::mismatch(self.found(), wanted.into(), self.pos())
+    }
+
+    /// The entries of a mapping that is no record; `wanted` is what Go calls it.
+    pub(crate) fn entries(
+        self,
+        wanted: &'static str,
+    ) -> Result<impl Iterator<Item = (&'a Text, Self)>> {
+        let map = self.node.as_map().ok_or_else(|| self.mismatch(wanted))?;
+        Ok(map.iter().map(move |entry| (&entry.key, self.with(&entry.value))))
     }
 
     const fn with(self, node: &'a Node) -> Self {
@@ -150,6 +187,11 @@ pub(crate) struct Field<'a> {
 impl<'a> Field<'a> {
     pub(crate) const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The name as it is written in files.
+    pub(crate) fn key(&self) -> &'static str {
+        key_of(self.name)
     }
 
     /// Reads the value; a mistake in it is reported with the name of the field.

@@ -61,15 +61,26 @@ pub(crate) fn list<T: Default>(
     item: &'static str,
     read: impl Fn(Value<'_>) -> Result<T> + Copy,
 ) -> impl Fn(Value<'_>) -> Result<Vec<T>> + Copy {
-    move |value| {
-        let Some(items) = value.node.as_seq() else {
-            return Err(value.mismatch(format!("[]{item}")));
-        };
-        let read_item = |node| {
-            if value.with(node).is_null() { Ok(T::default()) } else { read(value.with(node)) }
-        };
-        items.iter().map(read_item).collect()
-    }
+    move |value| items(value, read).unwrap_or_else(|| Err(value.mismatch(format!("[]{item}"))))
+}
+
+/// A list that Go knows under a name of its own.
+pub(crate) fn named_list<T: Default>(
+    wanted: &'static str,
+    read: impl Fn(Value<'_>) -> Result<T> + Copy,
+) -> impl Fn(Value<'_>) -> Result<Vec<T>> + Copy {
+    move |value| items(value, read).unwrap_or_else(|| Err(value.mismatch(wanted)))
+}
+
+fn items<T: Default>(
+    value: Value<'_>,
+    read: impl Fn(Value<'_>) -> Result<T>,
+) -> Option<Result<Vec<T>>> {
+    let read_item = |node| {
+        let item = value.with(node);
+        if item.is_null() { Ok(T::default()) } else { read(item) }
+    };
+    value.node.as_seq().map(|items| items.iter().map(read_item).collect())
 }
 
 pub(crate) fn texts(value: Value<'_>) -> Result<Vec<Text>> {

@@ -65,6 +65,7 @@ pub(crate) struct Label {
 /// Chooses resources; empty parts choose all. Group, version, kind, name and namespace are regular
 /// expressions that must match as a whole.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the fields have the names of the file")]
 pub(crate) struct Selector {
     pub(crate) group: Text,
     pub(crate) version: Text,
@@ -78,6 +79,7 @@ pub(crate) struct Selector {
 
 /// An entry of `patches` or `patchesJson6902`.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the fields have the names of the file")]
 pub(crate) struct Patch {
     pub(crate) path: Text,
     /// The patch itself, inline.

@@ -12,7 +12,7 @@ use flumen_yaml::{Map, Node};
 pub(crate) use self::check::check_sort_options;
 use self::{fields::Kustomization, tables::Legacy};
 use crate::{
-    decode::{Mode, decode, is_same_folded, nearest},
+    decode::{Mode, decode, first_document, is_same_folded, nearest},
     error::{Context, Error, Result},
     loader::{File, Loader},
 };
@@ -25,21 +25,23 @@ pub(crate) const COMPONENT_KIND: &str = "Component";
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
 const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
-/// A kustomization and the file it was read from.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) kustomization: Kustomization,
-    pub(crate) file: Arc<Path>,
-    /// One of the three names a kustomization file may have.
-    pub(crate) file_name: &'static str,
+/// Finds and reads the kustomization file of a directory.
+pub(crate) fn load(
+    loader: &Loader,
+    warnings: &mut Vec<String>,
+) -> Result<(Arc<Path>, Kustomization)> {
+    let file = find(loader)?;
+    let node = first_document(&file.bytes, &file.path).within(|| "invalid Kustomization")?;
+    let kustomization = parse(&node, &file.path, loader.root(), warnings)?;
+    Ok((file.path, kustomization))
 }
 
-fn find(loader: &Loader) -> Result<(&'static str, File)> {
+fn find(loader: &Loader) -> Result<File> {
     let mut found = None;
     let mut obstacle = None;
     for name in FILE_NAMES {
         match loader.try_read(name) {
-            Ok(file) if found.is_none() => found = Some((name, file)),
+            Ok(file) if found.is_none() => found = Some(file),
             Ok(_) => {
                 let root = loader.root().display();
                 return Err(Error::new(format!(
@@ -187,3 +189,6 @@ fn enforce(kustomization: &Kustomization, node: &Node, file: &Path, root: &Path)
     ))
     .at(file, pos))
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ pub(super) fn kustomization(value: Value<'_>) -> Result<(Kustomization, Legacy)>
     fields!(value, "types.Kustomization", {
         "TypeMeta.apiVersion": string => k.api_version,
         "TypeMeta.kind": string => k.kind,
-        "metadata": object_meta => (),
+        "metadata": checked(object_meta) => (),
         "openapi": pairs => k.openapi,
         "namePrefix": string => k.name_prefix,
         "nameSuffix": string => k.name_suffix,
@@ -63,23 +63,30 @@ pub(super) fn kustomization(value: Value<'_>) -> Result<(Kustomization, Legacy)>
             charts_at("types.HelmChartArgs", old_helm_chart) => old_charts,
         "generatorOptions": optional(generator_options) => k.generator_options,
         "configurations": paths => k.configurations,
-        "generators": paths => k.generators,
-        "transformers": paths => k.transformers,
-        "validators": paths => k.validators,
+        "generators": list("string", document) => k.generators,
+        "transformers": list("string", document) => k.transformers,
+        "validators": list("string", document) => k.validators,
         "buildMetadata": texts => k.build_metadata,
     });
     k.helm_charts = charts.or(old_charts);
     Ok((k, legacy))
 }
 
-fn object_meta(value: Value<'_>) -> Result<()> {
+#[derive(Debug, Default)]
+pub(crate) struct Metadata {
+    pub(crate) name: Text,
+    pub(crate) namespace: Text,
+}
+
+pub(crate) fn object_meta(value: Value<'_>) -> Result<Metadata> {
+    let mut metadata = Metadata::default();
     fields!(value, "types.ObjectMeta", {
-        "name": checked(string) => (),
-        "namespace": checked(string) => (),
+        "name": string => metadata.name,
+        "namespace": string => metadata.namespace,
         "labels": checked(pairs) => (),
         "annotations": checked(pairs) => (),
     });
-    Ok(())
+    Ok(metadata)
 }
 
 pub(crate) fn label(value: Value<'_>) -> Result<Label> {
@@ -97,7 +104,7 @@ pub(crate) fn field_specs(value: Value<'_>) -> Result<Vec<FieldSpec>> {
     list("types.FieldSpec", field_spec)(value)
 }
 
-fn field_spec(value: Value<'_>) -> Result<FieldSpec> {
+pub(crate) fn field_spec(value: Value<'_>) -> Result<FieldSpec> {
     let mut spec = FieldSpec::default();
     fields!(value, "types.FieldSpec", {
         "Gvk.group": spec_part => spec.group,
@@ -316,46 +323,71 @@ fn legacy_sort_options(value: Value<'_>) -> Result<LegacySortOptions> {
     Ok(options)
 }
 
+const CONFIG_MAP_FIELDS: &[&str] = &[
+    "GeneratorArgs.namespace",
+    "GeneratorArgs.name",
+    "GeneratorArgs.behavior",
+    "GeneratorArgs.KvPairSources.literals",
+    "GeneratorArgs.KvPairSources.files",
+    "GeneratorArgs.KvPairSources.envs",
+    "GeneratorArgs.KvPairSources.env",
+    "GeneratorArgs.options",
+];
+
+const SECRET_FIELDS: &[&str] = &[
+    "GeneratorArgs.namespace",
+    "GeneratorArgs.name",
+    "GeneratorArgs.behavior",
+    "GeneratorArgs.KvPairSources.literals",
+    "GeneratorArgs.KvPairSources.files",
+    "GeneratorArgs.KvPairSources.envs",
+    "GeneratorArgs.KvPairSources.env",
+    "GeneratorArgs.options",
+    "type",
+];
+
 fn config_map(value: Value<'_>) -> Result<GeneratorArgs> {
-    let mut args = GeneratorArgs { pos: value.pos(), ..GeneratorArgs::default() };
-    let mut env = None;
-    fields!(value, "types.ConfigMapArgs", {
-        "GeneratorArgs.namespace": string => args.namespace,
-        "GeneratorArgs.name": string => args.name,
-        "GeneratorArgs.behavior": string => args.behavior,
-        "GeneratorArgs.KvPairSources.literals": paths => args.literals,
-        "GeneratorArgs.KvPairSources.files": paths => args.files,
-        "GeneratorArgs.KvPairSources.envs": paths => args.envs,
-        "GeneratorArgs.KvPairSources.env": optional(located) => env,
-        "GeneratorArgs.options": optional(generator_options) => args.options,
-    });
-    args.add_env(env);
-    Ok(args)
+    generator(value, "types.ConfigMapArgs", CONFIG_MAP_FIELDS)
 }
 
 fn secret(value: Value<'_>) -> Result<GeneratorArgs> {
-    let mut args = GeneratorArgs { pos: value.pos(), ..GeneratorArgs::default() };
-    let mut env = None;
-    fields!(value, "types.SecretArgs", {
-        "GeneratorArgs.namespace": string => args.namespace,
-        "GeneratorArgs.name": string => args.name,
-        "GeneratorArgs.behavior": string => args.behavior,
-        "GeneratorArgs.KvPairSources.literals": paths => args.literals,
-        "GeneratorArgs.KvPairSources.files": paths => args.files,
-        "GeneratorArgs.KvPairSources.envs": paths => args.envs,
-        "GeneratorArgs.KvPairSources.env": optional(located) => env,
-        "GeneratorArgs.options": optional(generator_options) => args.options,
-        "type": string => args.secret_type,
-    });
-    args.add_env(env);
-    Ok(args)
+    generator(value, "types.SecretArgs", SECRET_FIELDS)
 }
 
-impl GeneratorArgs {
-    /// Adds the one file of the older `env`.
-    pub(crate) fn add_env(&mut self, env: Option<Located>) {
-        self.envs.extend(env.filter(|env| !env.text.is_empty()));
+/// A generator; which of its fields there are, and what messages call them, is told by `names`.
+pub(crate) fn generator(
+    value: Value<'_>,
+    record: &'static str,
+    names: &'static [&'static str],
+) -> Result<GeneratorArgs> {
+    let mut args = GeneratorArgs { pos: value.pos(), ..GeneratorArgs::default() };
+    let mut env = Located::default();
+    let mut metadata = Metadata::default();
+    for field in value.fields(record, names)? {
+        match field.key() {
+            "namespace" => args.namespace = field.read(string)?,
+            "name" => args.name = field.read(string)?,
+            "behavior" => args.behavior = field.read(string)?,
+            "literals" => args.literals = field.read(paths)?,
+            "files" => args.files = field.read(paths)?,
+            "envs" => args.envs = field.read(paths)?,
+            "env" => env = field.read(located)?,
+            "options" => args.options = Some(field.read(generator_options)?),
+            "type" => args.secret_type = field.read(string)?,
+            "metadata" => metadata = field.read(object_meta)?,
+            _ => {}
+        }
     }
+    if !env.text.is_empty() {
+        args.envs.push(env);
+    }
+    if args.name.is_empty() {
+        args.name = metadata.name;
+    }
+    if args.namespace.is_empty() {
+        args.namespace = metadata.namespace;
+    }
+    Ok(args)
 }
 
 pub(crate) fn generator_options(value: Value<'_>) -> Result<GeneratorOptions> {

@@ -12,7 +12,11 @@ use std::collections::HashMap;
 
 use size::Sizes;
 
-use super::{Compose, Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep};
+use super::{
+    Keys, Stop, keys,
+    scalar::{check_scalar_size, explicit_tag, implicit_tag, too_deep, written_style},
+    stream::Compose,
+};
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
     parser::{Event, EventKind, Properties},
@@ -48,6 +52,7 @@ pub(super) struct Graph<'a> {
     /// The root of the current document, and the collections in it that are not complete.
     next_root: Id,
     open: Vec<Id>,
+    flow_depth: usize,
     anchors: HashMap<Text, Id>,
     sizes: Sizes,
     late: Option<Error>,
@@ -61,6 +66,7 @@ impl<'a> Graph<'a> {
             vertices: Vec::new(),
             next_root: 0,
             open: Vec::new(),
+            flow_depth: 0,
             anchors: HashMap::new(),
             sizes: Sizes::default(),
             late: None,
@@ -74,16 +80,23 @@ impl Compose for Graph<'_> {
             EventKind::Scalar { value, style, properties } => {
                 (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
             }
-            EventKind::SequenceStart { properties, .. } => (Kind::Sequence(Vec::new()), properties),
-            EventKind::MappingStart { properties, .. } => (Kind::Mapping(Vec::new()), properties),
-            EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
-                Some(&target) => (Kind::Alias { anchor, target }, None),
-                None => {
+            EventKind::SequenceStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                (Kind::Sequence(Vec::new()), properties)
+            }
+            EventKind::MappingStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                (Kind::Mapping(Vec::new()), properties)
+            }
+            EventKind::Alias { anchor } => {
+                let Some(&target) = self.anchors.get(&anchor) else {
                     let problem = format!("unknown anchor '{anchor}' referenced");
                     return Err(Stop::Failed(Error::new(problem, event.pos)));
-                }
-            },
+                };
+                (Kind::Alias { anchor, target }, None)
+            }
             EventKind::SequenceEnd | EventKind::MappingEnd => {
+                self.flow_depth = self.flow_depth.saturating_sub(1);
                 self.open.pop();
                 return Ok(());
             }
@@ -142,6 +155,7 @@ impl Graph<'_> {
                 Tag::Str
             }),
         };
+        let style = written_style(&text, tag, style, self.flow_depth);
         Ok(Kind::Scalar(Scalar { text, tag, style }))
     }
 
@@ -215,7 +229,7 @@ impl Graph<'_> {
             }
             entries.push(Entry { key: key.text, key_pos, value: self.expand(value, depth)? });
         }
-        if let Err(error) = keys::check_unique(&entries) {
+        if let Err(error) = self.keys.check_unique(&entries) {
             self.fail_late(error);
         }
         if let Some(value) = merge {

@@ -11,6 +11,8 @@ const SMALL: usize = 16;
 pub(super) enum Keys {
     /// A key of any type counts as its text.
     AnyScalar,
+    /// The same, and a key may stand more than once; all its entries are in the tree.
+    Repeatable,
     /// Keys must be strings, because the tree becomes JSON. Only the outermost mapping may have
     /// numbers and booleans, which kustomize reads as strings there.
     Strings,
@@ -22,10 +24,16 @@ impl Keys {
     pub(super) fn check(self, key: &Scalar, pos: Pos, depth: usize) -> Result<(), Error> {
         let fits = match key.tag {
             Tag::Str | Tag::Merge | Tag::Binary => true,
-            Tag::Null => self == Self::AnyScalar,
-            _ => self == Self::AnyScalar || depth == 1,
+            Tag::Null => self != Self::Strings,
+            _ => self != Self::Strings || depth == 1,
         };
         if fits { Ok(()) } else { Err(not_a_string(key, pos)) }
+    }
+
+    /// Refuses entries with equal keys.
+    #[inline]
+    pub(super) fn check_unique(self, entries: &[Entry]) -> Result<(), Error> {
+        if self == Self::Repeatable { Ok(()) } else { check_unique(entries) }
     }
 }
 
@@ -49,9 +57,8 @@ pub(super) fn not_a_scalar(pos: Pos) -> Error {
     Error::new("invalid map key: a mapping or a sequence cannot be a key", pos)
 }
 
-/// Refuses entries with equal keys.
 #[inline]
-pub(super) fn check_unique(entries: &[Entry]) -> Result<(), Error> {
+fn check_unique(entries: &[Entry]) -> Result<(), Error> {
     if entries.len() > SMALL {
         return check_unique_by_table(entries);
     }

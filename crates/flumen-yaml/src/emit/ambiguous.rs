@@ -13,9 +13,7 @@ pub(crate) fn is_ambiguous(text: &str) -> bool {
     match text.as_bytes() {
         [] => true,
         // The length is checked first: most strings that start so are words, not these words.
-        [b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~', ..] => {
-            text.len() <= 5 && is_keyword(text)
-        }
+        &[first, ..] if starts_keyword(first) => text.len() <= MAX_KEYWORD && is_keyword(text),
         [b'.', ..] => {
             is_special_float(text)
                 || underscores_separate_digits(text) && decimal_float(&bare(text)).is_some()
@@ -23,6 +21,14 @@ pub(crate) fn is_ambiguous(text: &str) -> bool {
         [b'0'..=b'9' | b'+' | b'-', ..] => looks_numeric(text),
         _ => false,
     }
+}
+
+/// The length of `false`.
+pub(crate) const MAX_KEYWORD: usize = 5;
+
+/// Whether a word that starts so may be one of the words that mean a boolean or null.
+pub(crate) fn starts_keyword(first: u8) -> bool {
+    matches!(first, b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~')
 }
 
 fn is_keyword(text: &str) -> bool {

@@ -3,7 +3,12 @@
 //! Nearly all strings of a manifest are printable ASCII on one line. A table turns each byte into a
 //! set of bits, and the union over the text says which questions need to be asked at all.
 
-use super::{ambiguous::is_ambiguous, passage::is_break};
+use memchr::{memchr_iter, memchr2_iter};
+
+use super::{
+    ambiguous::{MAX_KEYWORD, is_ambiguous, starts_keyword},
+    passage::is_break,
+};
 
 /// A control character other than a line feed, or anything else that must be escaped.
 pub(crate) const SPECIAL: u8 = 1;
@@ -42,8 +47,25 @@ const CLASSES: [u8; 256] = {
 };
 
 /// The union of the classes of all bytes.
+#[inline]
 pub(crate) fn scan(text: &str) -> u8 {
     text.bytes().fold(0, |seen, byte| seen | CLASSES[usize::from(byte)])
+}
+
+/// Whether a text in which [`scan`] found nothing can be seen to be plain by its two ends.
+///
+/// That holds for words that start with a letter that starts no keyword, or are longer than any.
+#[inline]
+pub(crate) fn is_plain_word(text: &str) -> bool {
+    match text.as_bytes() {
+        [first, .., last] => {
+            first.is_ascii_alphabetic()
+                && *last != b' '
+                && (text.len() > MAX_KEYWORD || !starts_keyword(*first))
+        }
+        [single] => single.is_ascii_alphabetic() && !starts_keyword(*single),
+        [] => false,
+    }
 }
 
 /// What [`scan`] leaves open about a text with [`HIGH`] bytes.
@@ -97,7 +119,7 @@ fn fits_literal(text: &str, seen: u8) -> bool {
         let mut pairs = text.chars().zip(text.chars().skip(1));
         return !pairs.any(|(first, second)| first == ' ' && is_break(second));
     }
-    !bytes.windows(2).any(|pair| pair == b" \n")
+    !memchr_iter(b'\n', bytes).any(|at| at > 0 && bytes[at - 1] == b' ')
 }
 
 fn space_meets_break(text: &str) -> bool {
@@ -127,5 +149,11 @@ fn fits_plain(text: &str, seen: u8) -> bool {
     if seen & MARK == 0 {
         return true;
     }
-    last != b':' && !bytes.windows(2).any(|pair| pair == b": " || pair == b" #")
+    !memchr2_iter(b':', b'#', bytes).any(|at| {
+        if bytes[at] == b':' {
+            matches!(bytes.get(at + 1), None | Some(b' '))
+        } else {
+            at > 0 && bytes[at - 1] == b' '
+        }
+    })
 }

@@ -14,7 +14,9 @@ mod scalar;
 mod tests;
 
 use self::{
-    analysis::{FRAGILE, Form, HIGH, LINE_FEED, RETURN, SEPARATOR, choose, scan, scan_high},
+    analysis::{
+        FRAGILE, Form, HIGH, LINE_FEED, RETURN, SEPARATOR, choose, is_plain_word, scan, scan_high,
+    },
     passage::{SAFE_KEY, check_key, through_json},
     scalar::{Place, double, literal, pad, plain, single},
 };
@@ -72,8 +74,8 @@ impl Printer<'_> {
     fn entry(&mut self, entry: &Entry, indent: usize) -> Result<(), Failure> {
         let Entry { key, key_pos, value } = entry;
         let in_key = |failure: Failure| failure.in_key(key);
-        let start = self.out.len();
-        let simple = self.key(key, *key_pos, indent).map_err(in_key)?;
+        let simple_width = self.key(key, *key_pos, indent).map_err(in_key)?;
+        let simple = simple_width.is_some();
         self.out.push(b':');
         match &value.value {
             Value::Map(map) if !map.is_empty() => {
@@ -87,7 +89,8 @@ impl Printer<'_> {
             }
             _ => {
                 self.out.push(b' ');
-                let column = if simple { indent + chars(&self.out[start..]) } else { indent + 2 };
+                // Behind the key, the colon and a space, or behind a colon and a space.
+                let column = indent + simple_width.map_or(2, |width| width + 2);
                 self.leaf(value, column, indent + 2).map_err(in_key)
             }
         }
@@ -151,6 +154,11 @@ impl Printer<'_> {
 
     fn string(&mut self, text: &str, column: usize, indent: usize) -> Result<(), Unprintable> {
         let mut seen = scan(text);
+        if seen == 0 && is_plain_word(text) {
+            plain(self.out, text, seen, Place { column, fold: Some(indent) });
+            self.out.push(b'\n');
+            return Ok(());
+        }
         if seen & HIGH != 0 {
             let high = scan_high(text);
             if high & FRAGILE != 0 {
@@ -173,10 +181,14 @@ impl Printer<'_> {
         self.out.push(b'\n');
     }
 
-    /// Prints a key up to where its `:` belongs. Returns whether that is still on the same line;
-    /// if not, the key has been introduced by `?`.
-    fn key(&mut self, key: &str, pos: Pos, indent: usize) -> Result<bool, Failure> {
+    /// Prints a key up to where its `:` belongs. Returns how many characters it took, or none if the
+    /// `:` goes to a line of its own because the key is introduced by `?`.
+    fn key(&mut self, key: &str, pos: Pos, indent: usize) -> Result<Option<usize>, Failure> {
         let mut seen = scan(key);
+        if seen == 0 && key.len() <= SAFE_KEY && is_plain_word(key) {
+            self.out.extend_from_slice(key.as_bytes());
+            return Ok(Some(key.len()));
+        }
         if seen & HIGH != 0 {
             seen |= scan_high(key);
         }
@@ -187,15 +199,16 @@ impl Printer<'_> {
             self.out.extend_from_slice(b"? ");
             self.text(key, seen, indent + 2, indent + 2);
             pad(self.out, indent);
-            return Ok(false);
+            return Ok(None);
         }
         let place = Place { column: indent, fold: None };
+        let start = self.out.len();
         match choose(key, seen) {
             Form::Plain => plain(self.out, key, seen, place),
             Form::Single => single(self.out, key, seen, place),
             Form::Double | Form::Literal => double(self.out, key, place),
         }
-        Ok(true)
+        Ok(Some(chars(&self.out[start..])))
     }
 }
 

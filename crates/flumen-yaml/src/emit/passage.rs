@@ -12,23 +12,26 @@ use crate::{Scalar, Style, Unprintable};
 const NEXT_LINE: char = '\u{85}';
 
 /// The text of a string after it was printed in its own style and read back.
+#[inline]
 pub(crate) fn reread(scalar: &Scalar) -> Result<Cow<'_, str>, Unprintable> {
     let text = scalar.text.as_str();
-    let as_block = match scalar.style {
-        Style::Folded | Style::Literal => true,
-        Style::Plain => text.starts_with('\t') && text.contains('\n'),
-        Style::SingleQuoted | Style::DoubleQuoted => false,
-    };
-    if !as_block || scalar.style == Style::Literal && !text.starts_with('\t') {
-        return Ok(Cow::Borrowed(text));
+    match scalar.style {
+        Style::Folded => reread_block(text, scalar.style),
+        Style::Literal | Style::Plain if text.starts_with('\t') => reread_block(text, scalar.style),
+        _ => Ok(Cow::Borrowed(text)),
     }
-    if !fits_block(text) {
+}
+
+#[cold]
+fn reread_block(text: &str, style: Style) -> Result<Cow<'_, str>, Unprintable> {
+    let is_block = style != Style::Plain || text.contains('\n');
+    if !is_block || !fits_block(text) {
         return Ok(Cow::Borrowed(text));
     }
     if text.starts_with('\t') {
         return Err(Unprintable::LeadingTab);
     }
-    Ok(if scalar.style == Style::Folded { refold(text) } else { Cow::Borrowed(text) })
+    Ok(if style == Style::Folded { refold(text) } else { Cow::Borrowed(text) })
 }
 
 /// Whether the reference would print `text` as a block if asked to, rather than in double quotes.

@@ -4,6 +4,8 @@
 //! spaces that stand alone qualify, since a reader takes blanks around a break away. Columns count
 //! characters, not bytes.
 
+use memchr::memchr_iter;
+
 use super::{
     analysis::{HIGH, QUOTE, SEPARATOR},
     passage::{is_break, is_printable},
@@ -22,6 +24,7 @@ pub(crate) struct Place {
 }
 
 /// Starts a line with `indent` spaces.
+#[inline]
 pub(crate) fn pad(out: &mut Vec<u8>, indent: usize) {
     const SPACES: &[u8] = &[b' '; 64];
     let mut left = indent;
@@ -224,20 +227,30 @@ pub(crate) fn literal(out: &mut Vec<u8>, text: &str, seen: u8, indent: usize) {
         out.push(b'+');
     }
     out.push(b'\n');
-    let lines: &mut dyn Iterator<Item = &str> = if seen & SEPARATOR == 0 {
-        &mut text.split_inclusive('\n')
-    } else {
-        &mut text.split_inclusive(is_break)
-    };
-    for line in lines {
-        if !line.starts_with(is_break) {
-            pad(out, indent);
+    if seen & SEPARATOR == 0 {
+        let bytes = text.as_bytes();
+        let mut start = 0;
+        for end in memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]) {
+            push_line(out, &bytes[start..end], indent);
+            start = end;
         }
-        out.extend_from_slice(line.as_bytes());
+    } else {
+        for line in text.split_inclusive(is_break) {
+            let is_empty = line.starts_with(is_break);
+            push_line(out, line.as_bytes(), if is_empty { 0 } else { indent });
+        }
     }
     if !ends_in_break {
         out.push(b'\n');
     }
+}
+
+/// Copies one line with its break; an empty one is not indented.
+fn push_line(out: &mut Vec<u8>, line: &[u8], indent: usize) {
+    if !matches!(line, [] | [b'\n']) {
+        pad(out, indent);
+    }
+    out.extend_from_slice(line);
 }
 
 fn push_char(out: &mut Vec<u8>, c: char) {

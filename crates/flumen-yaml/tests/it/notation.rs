@@ -7,7 +7,7 @@ use flumen_yaml::{Budget, Error, EventKind, Style, Text, decode, events};
 
 /// The events of a file, or the error that go-yaml reports for it.
 pub(crate) fn notation(bytes: &[u8]) -> Result<String, Error> {
-    let text = decode(bytes.to_vec())?;
+    let text = decode(bytes)?;
     let budget = Budget::default();
     let mut line = String::new();
     let mut anchors = Vec::new();

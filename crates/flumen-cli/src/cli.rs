@@ -1,0 +1,80 @@
+//! The command line as it is typed.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::{
+    commands::{build::BuildArgs, completion::CompletionArgs, version::VersionArgs},
+    error::CommandError,
+    printable::is_unsafe,
+};
+
+/// Longer arguments are cut where a message quotes them.
+const MAX_QUOTED: usize = 1 << 10;
+
+/// Delivery engine for Kubernetes
+///
+/// Builds manifests from kustomizations, exactly and fast.
+#[derive(Debug, Parser)]
+#[command(name = "flumen", version, disable_help_subcommand = true)]
+#[command(after_help = "Run `flumen <COMMAND> --help` for the options of a command.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Build(Box<BuildArgs>),
+    Completion(CompletionArgs),
+    Version(VersionArgs),
+}
+
+impl Cli {
+    pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, CommandError> {
+        let args: Vec<OsString> = args.collect();
+        Self::definition()
+            .try_get_matches_from(&args)
+            .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
+            .map_err(|error| {
+                // Help and version quote nothing.
+                let quotes_safely = !error.use_stderr() || args.iter().all(is_safe);
+                CommandError::Usage { error, quotes_safely }
+            })
+    }
+
+    /// What [`Cli`] derives, with switches that take a value as those of Go programs do.
+    pub(crate) fn definition() -> clap::Command {
+        Self::command().mut_subcommand("build", |build| build.mut_args(accept_value))
+    }
+}
+
+/// Whether a message can quote the argument as it is.
+fn is_safe(arg: &OsString) -> bool {
+    arg.len() <= MAX_QUOTED && !arg.to_string_lossy().contains(is_unsafe)
+}
+
+/// Lets a switch be written `--switch=false` too, which scripts made for kustomize may do.
+fn accept_value(arg: Arg) -> Arg {
+    if !matches!(arg.get_action(), ArgAction::SetTrue) {
+        return arg;
+    }
+    arg.action(ArgAction::Set)
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_value("false")
+        .default_missing_value("true")
+        .hide_default_value(true)
+        .value_name("BOOL")
+        .value_parser(parse_switch)
+}
+
+/// The spellings that Go's flag packages know.
+fn parse_switch(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("expected true or false"),
+    }
+}

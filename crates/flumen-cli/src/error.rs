@@ -1,0 +1,131 @@
+//! How a command fails: what is printed and which exit status follows.
+
+use std::{borrow::Cow, env, error::Error as _, io, process::ExitCode};
+
+use flumen_fs::FsError;
+use flumen_object::Object;
+use flumen_yaml::EmitError;
+
+use crate::{
+    diagnostic::{Diagnostic, Place},
+    printable::{Lines, printable},
+    ui::Ui,
+};
+
+/// The input is wrong, paths included.
+const WRONG_INPUT: u8 = 1;
+/// The command line is wrong: unknown or malformed options.
+const WRONG_USAGE: u8 = 2;
+
+/// Usage errors quote their arguments; this much of them is enough.
+const MAX_USAGE_BYTES: usize = 8 << 10;
+
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// Not only errors: help and version arrive this way too.
+    Usage {
+        error: clap::Error,
+        quotes_safely: bool,
+    },
+    Build(flumen_kustomize::Error),
+    /// An option of kustomize that flumen will not have.
+    Refused {
+        option: &'static str,
+        reason: &'static str,
+        hint: &'static str,
+    },
+    /// A value that YAML has and JSON has not.
+    Unprintable {
+        object: Box<Object>,
+        source: EmitError,
+    },
+    /// The result could not be written.
+    Output(FsError),
+    /// The result has no place in the output directory.
+    FileName {
+        message: String,
+    },
+    Stdout {
+        source: io::Error,
+    },
+}
+
+impl CommandError {
+    /// Tells the user and decides the exit status.
+    pub(crate) fn report(self, ui: &Ui) -> ExitCode {
+        match &self {
+            Self::Usage { error, quotes_safely: true } => report_usage(error),
+            Self::Usage { error, quotes_safely: false } => report_unsafe_usage(error, ui),
+            // The reader has seen enough, as in `flumen build | head`; that is no failure.
+            Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::SUCCESS
+            }
+            _ => {
+                let current_dir = env::current_dir().ok();
+                ui.talk(&self.diagnostic().render(current_dir.as_deref()));
+                ExitCode::from(WRONG_INPUT)
+            }
+        }
+    }
+
+    fn diagnostic(&self) -> Diagnostic<'_> {
+        match self {
+            Self::Usage { error, .. } => Diagnostic::new(error.to_string()),
+            Self::Build(error) => Diagnostic {
+                message: Cow::Borrowed(error.message()),
+                place: error.location().map(|location| Place {
+                    file: &location.file,
+                    line: location.pos.line,
+                    column: location.pos.column,
+                    text: location.line_text.as_deref(),
+                }),
+                context: error.context(),
+                hint: error.hint_text(),
+            },
+            Self::Refused { option, reason, hint } => Diagnostic {
+                hint: Some(hint),
+                ..Diagnostic::new(format!("{option} is not supported: {reason}"))
+            },
+            Self::Unprintable { object, source } => Diagnostic {
+                place: object.origin.file.as_deref().map(|file| Place {
+                    file,
+                    line: object.origin.pos.line,
+                    column: object.origin.pos.column,
+                    text: None,
+                }),
+                ..Diagnostic::new(unprintable(object, source))
+            },
+            Self::Output(error) => Diagnostic::new(match error.source() {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            }),
+            Self::FileName { message } => Diagnostic::new(message.as_str()),
+            Self::Stdout { source } => {
+                Diagnostic::new(format!("cannot write the output: {source}"))
+            }
+        }
+    }
+}
+
+/// What is wrong with a value, without showing it if it may be a secret.
+fn unprintable(object: &Object, source: &EmitError) -> String {
+    let id = object.id();
+    if id.gvk.kind == "Secret" {
+        format!("{id}: the value of `{}` cannot be printed", source.path)
+    } else {
+        format!("{id}: {source}")
+    }
+}
+
+fn report_usage(error: &clap::Error) -> ExitCode {
+    // Help that nobody reads to its end is no failure.
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::from(WRONG_USAGE) } else { ExitCode::SUCCESS }
+}
+
+/// The same without colours, because they cannot be told from what an argument smuggles in.
+fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> ExitCode {
+    let plain = error.render().to_string();
+    ui.talk(&format!("{}\n", printable(&plain, Lines::Keep(30), MAX_USAGE_BYTES)));
+    ExitCode::from(WRONG_USAGE)
+}

@@ -1,0 +1,27 @@
+//! The `flumen` command.
+//!
+//! Arguments come in through [`cli`], one module in [`commands`] does the work, and everything that
+//! is printed goes through [`ui`]: data to stdout, conversation to stderr. Exit status 1 means that
+//! the input is wrong, 2 that the command line is.
+
+mod cli;
+mod commands;
+mod diagnostic;
+mod env;
+mod error;
+mod output;
+mod printable;
+mod ui;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use crate::{cli::Cli, ui::Ui};
+
+/// Runs the command that `args` (the program's name first) ask for.
+pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let ui = Ui::new();
+    match Cli::parse(args).and_then(|cli| commands::run(&cli, &ui)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(&ui),
+    }
+}

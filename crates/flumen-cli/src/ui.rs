@@ -1,0 +1,61 @@
+//! The only way to print: stdout is data, stderr is conversation.
+
+use std::{
+    collections::HashSet,
+    io::{self, Write},
+};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::{
+    error::CommandError,
+    printable::{Lines, printable},
+};
+
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) const GUTTER: Style = AnsiColor::Blue.on_default().bold();
+
+/// More warnings than this say nothing new.
+const MAX_WARNINGS: usize = 50;
+const MAX_WARNING_BYTES: usize = 1 << 10;
+
+/// Where commands print. Colours appear only on a terminal, and not when `NO_COLOR` is set.
+#[derive(Debug)]
+pub(crate) struct Ui(());
+
+impl Ui {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+
+    /// Prints data that is complete.
+    #[expect(clippy::unused_self, reason = "having a `Ui` is the permission to print")]
+    pub(crate) fn data(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        let mut stdout = io::stdout().lock();
+        stdout
+            .write_all(bytes)
+            .and_then(|()| stdout.flush())
+            .map_err(|source| CommandError::Stdout { source })
+    }
+
+    /// Prints what deserves attention but does not fail the command, each once.
+    pub(crate) fn warnings(&self, warnings: &[String]) {
+        let mut seen = HashSet::new();
+        for warning in warnings.iter().filter(|warning| seen.insert(*warning)).take(MAX_WARNINGS) {
+            let warning = printable(warning, Lines::Escape, MAX_WARNING_BYTES);
+            self.talk(&format!("{WARNING}warning{WARNING:#}: {warning}\n"));
+        }
+        if seen.len() > MAX_WARNINGS {
+            self.talk("… and more warnings\n");
+        }
+    }
+
+    /// Prints styled text that is safe for a terminal.
+    #[expect(clippy::unused_self, reason = "having a `Ui` is the permission to print")]
+    pub(crate) fn talk(&self, styled: &str) {
+        // There is nobody left to tell when stderr is closed.
+        let _ = anstream::stderr().write_all(styled.as_bytes());
+    }
+}

@@ -1,0 +1,53 @@
+//! `configMapGenerator`.
+
+use flumen_yaml::{Entry, Map, Text};
+
+use super::{
+    finish, manifest, mapping,
+    pairs::{self, Content, base64, value},
+};
+use crate::{
+    error::{Error, Result},
+    kustomization::fields::{GeneratorArgs, GeneratorOptions},
+    resmap::ResMap,
+    transform::Scene,
+};
+
+/// Makes a `ConfigMap`. What is not text goes to `binaryData`.
+pub(crate) fn config_map(
+    args: &GeneratorArgs,
+    shared: Option<&GeneratorOptions>,
+    scene: &Scene<'_>,
+) -> Result<ResMap> {
+    let mut map = manifest("ConfigMap", args)?;
+    let mut data = Map::new();
+    let mut binary = Map::new();
+    for (key, content) in pairs::load(args, scene)? {
+        match content {
+            Content::Text(text) => {
+                check_text(&key, &text)?;
+                data.push(Entry::new(key, value(text)));
+            }
+            Content::Bytes(bytes) => {
+                binary.push(Entry::new(key, value(base64(&bytes).into())));
+            }
+        }
+    }
+    for (field, entries) in [("data", data), ("binaryData", binary)] {
+        if !entries.is_empty() {
+            map.push(Entry::new(Text::literal(field), mapping(entries)));
+        }
+    }
+    finish(map, args, shared, scene)
+}
+
+/// kustomize writes several lines as a block, and cannot read a block back that begins with a tab.
+fn check_text(key: &str, text: &str) -> Result<()> {
+    if text.starts_with('\t') && text.contains('\n') {
+        return Err(Error::new(format!(
+            "the value of '{key}': found a tab character where an indentation space is expected"
+        ))
+        .hint("begin the text with something other than a tab"));
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! The order of the output: as accumulated, or by kind.
+//!
+//! The legacy order puts what others depend on first and webhooks last, by lists that a kustomization
+//! may replace; kinds on neither list come in between, by group, version and kind, then namespace
+//! and name.
+
+use std::cmp::Ordering;
+
+use flumen_schema::Schema;
+use flumen_yaml::Text;
+
+use crate::{
+    config::kind_rank,
+    error::Result,
+    kustomization::{check_sort_options, fields::SortOptions},
+    resmap::ResMap,
+    resource::Resource,
+};
+
+/// Sorts as `sortOptions` says.
+pub(crate) fn transform(
+    resources: &mut ResMap,
+    options: &SortOptions,
+    schema: &Schema,
+) -> Result<()> {
+    check_sort_options(options)?;
+    if options.order != "legacy" {
+        return Ok(());
+    }
+    match &options.legacy {
+        None => legacy(resources, schema),
+        Some(lists) => {
+            let rank = |kind: &str| rank_by_lists(kind, &lists.order_first, &lists.order_last);
+            sort(resources, rank, schema);
+        }
+    }
+    Ok(())
+}
+
+/// Sorts in the order that kustomize has by itself.
+pub(crate) fn legacy(resources: &mut ResMap, schema: &Schema) {
+    sort(resources, kind_rank, schema);
+}
+
+/// The last mention of a kind counts.
+fn rank_by_lists(kind: &str, first: &[Text], last: &[Text]) -> i32 {
+    let place = |list: &[Text]| list.iter().rposition(|name| *name == *kind);
+    let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    match (place(last), place(first)) {
+        (Some(index), _) => number(index) + 1,
+        (None, Some(index)) => number(index) - number(first.len()),
+        (None, None) => 0,
+    }
+}
+
+/// What a resource is sorted by, computed once.
+struct Key {
+    rank: i32,
+    is_namespace: bool,
+    has_group: bool,
+    gvk: String,
+    place: String,
+}
+
+impl Key {
+    fn new(resource: &Resource, rank: impl Fn(&str) -> i32, schema: &Schema) -> Self {
+        fn or<'a>(text: &'a str, missing: &'a str) -> &'a str {
+            if text.is_empty() { missing } else { text }
+        }
+        let id = resource.id(schema);
+        let gvk = &id.gvk;
+        Self {
+            rank: rank(&gvk.kind),
+            is_namespace: gvk.kind == "Namespace",
+            has_group: !gvk.group.is_empty(),
+            gvk: format!(
+                "{}_{}_{}",
+                or(&gvk.group, "~G"),
+                or(&gvk.version, "~V"),
+                or(&gvk.kind, "~K")
+            ),
+            place: format!("{}|{}", or(&id.namespace, "~X"), or(&id.name, "~N")),
+        }
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        let by_gvk = if self.is_namespace && other.is_namespace {
+            // The core kind precedes those of the same name in other groups.
+            self.has_group.cmp(&other.has_group).then_with(|| {
+                let order = self.gvk.cmp(&other.gvk);
+                if self.has_group { order } else { order.reverse() }
+            })
+        } else {
+            self.gvk.cmp(&other.gvk)
+        };
+        self.rank.cmp(&other.rank).then(by_gvk).then_with(|| self.place.cmp(&other.place))
+    }
+}
+
+fn sort(resources: &mut ResMap, rank: impl Fn(&str) -> i32, schema: &Schema) {
+    let list = std::mem::take(resources.resources_mut());
+    let mut keyed: Vec<_> =
+        list.into_iter().map(|resource| (Key::new(&resource, &rank, schema), resource)).collect();
+    keyed.sort_by(|(one, _), (other, _)| one.compare(other));
+    *resources.resources_mut() = keyed.into_iter().map(|(_, resource)| resource).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::transform;
+    use crate::{
+        kustomization::fields::{LegacySortOptions, SortOptions},
+        transform::stage::{on_stage, resources},
+    };
+
+    /// Sorts objects that are written as `apiVersion/kind/namespace/name`.
+    #[track_caller]
+    fn check(options: &SortOptions, expected: [&str; 9]) {
+        let mut unsorted = expected;
+        unsorted.sort_unstable_by_key(|object| object.len() * 31 % 11);
+        let manifests = unsorted.map(|object| {
+            let [name, namespace, kind, version] =
+                <[&str; 4]>::try_from(object.rsplitn(4, '/').collect::<Vec<_>>())
+                    .expect("it has four parts");
+            format!(
+                "{{apiVersion: {version}, kind: {kind}, \
+                 metadata: {{name: {name}, namespace: {namespace}}}}}\n"
+            )
+        });
+        let mut resources = resources(&manifests.join("---\n"));
+        on_stage(&[], |scene| transform(&mut resources, options, scene.schema))
+            .expect("the options are right");
+        let sorted: Vec<String> = resources
+            .iter()
+            .map(|resource| {
+                let version = resource.node().get("apiVersion").and_then(flumen_yaml::Node::as_str);
+                let (kind, name) = (resource.kind(), resource.name());
+                format!("{}/{kind}/{}/{name}", version.unwrap_or_default(), resource.namespace())
+            })
+            .collect();
+        assert_eq!(sorted, expected);
+    }
+
+    #[test]
+    fn legacy_order() {
+        let options = SortOptions { order: "legacy".into(), legacy: None };
+        check(
+            &options,
+            [
+                "v1/Namespace//m",
+                "other/v1/Namespace//m",
+                "v1/Service/z/a",
+                "v1/Service/z/b",
+                "v1/Service//b",
+                "apps/v1/Deployment//d",
+                "a/v1/Zed//z",
+                "b/v1/Zed//z",
+                "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration//v",
+            ],
+        );
+    }
+
+    #[test]
+    fn lists_of_ones_own() {
+        let legacy = LegacySortOptions {
+            order_first: vec!["Zed".into(), "Deployment".into()],
+            order_last: vec!["Namespace".into(), "Zed".into()],
+        };
+        let options = SortOptions { order: "legacy".into(), legacy: Some(legacy) };
+        check(
+            &options,
+            [
+                "apps/v1/Deployment//d",
+                "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration//v",
+                "v1/Service/z/a",
+                "v1/Service/z/b",
+                "v1/Service//b",
+                "v1/Namespace//m",
+                "other/v1/Namespace//m",
+                "a/v1/Zed//z",
+                "b/v1/Zed//z",
+            ],
+        );
+    }
+}
