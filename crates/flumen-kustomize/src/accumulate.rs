@@ -222,11 +222,7 @@ impl Target {
         self.provenance.as_ref().map(|here| here.builtin(name, kind))
     }
 
-    fn run_transformers(
-        &self,
-        accumulator: &mut Accumulator,
-        state: &mut State<'_>,
-    ) -> Result<()> {
+    fn run_transformers(&self, accumulator: &mut Accumulator, state: &mut State<'_>) -> Result<()> {
         let kustomization = &*self.kustomization;
         let plugins = self.plugins(&kustomization.transformers, state)?;
         let scene = self.scene(state);
@@ -234,7 +230,11 @@ impl Target {
         let resources = &mut accumulator.resources;
 
         if !kustomization.patches_strategic_merge.is_empty() {
-            patch::strategic_merge_files(resources, &kustomization.patches_strategic_merge, &scene)?;
+            patch::strategic_merge_files(
+                resources,
+                &kustomization.patches_strategic_merge,
+                &scene,
+            )?;
             self.finish(resources, "PatchStrategicMergeTransformer", 1);
         }
         for entry in &kustomization.patches {

@@ -126,7 +126,7 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     let scene = Scene { schema: &state.schema, loader: &target.loader, file: &target.file };
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
-        vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
+    vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
     resources
         .resources_mut()
         .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));

@@ -102,11 +102,22 @@ impl Problem {
     }
 
     pub(super) fn into_error(self, file: &Path) -> Error {
-        let error = Error::new(self.to_string()).at(file, self.0.pos);
+        let mut error = Error::new(self.to_string()).at(file, self.0.pos);
+        if self.is_among_secrets() {
+            error = error.keep_private();
+        }
         match self.0.hint {
             Some(hint) => error.hint(hint),
             None => error,
         }
+    }
+}
+
+impl Problem {
+    /// Whether the line of the mistake may hold a secret.
+    fn is_among_secrets(&self) -> bool {
+        self.0.record == Some("builtins.SecretGeneratorPlugin")
+            || self.0.path.iter().any(|field| *field == "secretGenerator")
     }
 }
 

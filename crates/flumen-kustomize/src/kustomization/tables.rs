@@ -11,7 +11,7 @@ use super::fields::{
 use crate::{
     config::FieldSpec,
     decode::{
-        Result, Value, fields,
+        Problem, Result, Value, fields,
         readers::{
             boolean, checked, integer, list, located, object, optional, pairs, paths, string,
             string_type, texts,
@@ -110,10 +110,20 @@ pub(crate) fn field_spec(value: Value<'_>) -> Result<FieldSpec> {
         "Gvk.group": spec_part => spec.group,
         "Gvk.version": spec_part => spec.version,
         "Gvk.kind": spec_part => spec.kind,
-        "path": spec_part => spec.path,
+        "path": spec_path => spec.path,
         "create": boolean => spec.create,
     });
     Ok(spec)
+}
+
+fn spec_path(value: Value<'_>) -> Result<std::borrow::Cow<'static, str>> {
+    /// Objects are not deeper, and a path that creates its fields would make one that is.
+    const MAX_PARTS: usize = 500;
+    let path = spec_part(value)?;
+    if path.matches('/').count() >= MAX_PARTS {
+        return Err(Problem::new(format!("the path has more than {MAX_PARTS} parts"), value.pos()));
+    }
+    Ok(path)
 }
 
 pub(crate) fn spec_part(value: Value<'_>) -> Result<std::borrow::Cow<'static, str>> {
@@ -347,19 +357,28 @@ const SECRET_FIELDS: &[&str] = &[
 ];
 
 fn config_map(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "types.ConfigMapArgs", CONFIG_MAP_FIELDS)
+    generator(value, "types.ConfigMapArgs", CONFIG_MAP_FIELDS).map(with_env)
 }
 
 fn secret(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "types.SecretArgs", SECRET_FIELDS)
+    generator(value, "types.SecretArgs", SECRET_FIELDS).map(with_env)
 }
 
-/// A generator; which of its fields there are, and what messages call them, is told by `names`.
+/// The older `env` counts as one more of `envs`.
+fn with_env((mut args, env): (GeneratorArgs, Located)) -> GeneratorArgs {
+    if !env.text.is_empty() {
+        args.envs.push(env);
+    }
+    args
+}
+
+/// A generator and its `env`, which plugins do not look at; which of its fields there are, and what
+/// messages call them, is told by `names`.
 pub(crate) fn generator(
     value: Value<'_>,
     record: &'static str,
     names: &'static [&'static str],
-) -> Result<GeneratorArgs> {
+) -> Result<(GeneratorArgs, Located)> {
     let mut args = GeneratorArgs { pos: value.pos(), ..GeneratorArgs::default() };
     let mut env = Located::default();
     let mut metadata = Metadata::default();
@@ -378,16 +397,13 @@ pub(crate) fn generator(
             _ => {}
         }
     }
-    if !env.text.is_empty() {
-        args.envs.push(env);
-    }
     if args.name.is_empty() {
         args.name = metadata.name;
     }
     if args.namespace.is_empty() {
         args.namespace = metadata.namespace;
     }
-    Ok(args)
+    Ok((args, env))
 }
 
 pub(crate) fn generator_options(value: Value<'_>) -> Result<GeneratorOptions> {

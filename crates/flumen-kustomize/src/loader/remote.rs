@@ -104,10 +104,12 @@ fn strip_prefix_folded<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 }
 
 pub(super) fn refuse(path: &str) -> Error {
-    Error::new(format!("'{}' is remote; a build contacts no network", printable(path))).hint(
+    let shown = printable(path);
+    let error = Error::new(format!("'{shown}' is remote; a build contacts no network")).hint(
         "remote files and repositories are not supported yet: keep a copy beside the kustomization \
          and name it by a relative path",
-    )
+    );
+    if shown == path { error } else { error.keep_private() }
 }
 
 /// A path for messages: without user, password and query, which may hold secrets.

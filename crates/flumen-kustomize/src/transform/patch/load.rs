@@ -62,7 +62,7 @@ impl Source {
     }
 
     fn resources(&self) -> Result<Vec<Resource>> {
-        read::resources(self.text.as_bytes(), &self.file, self.first_line)
+        read::patches(self.text.as_bytes(), &self.file, self.first_line)
     }
 
     /// The first document as a JSON patch, if it is a sequence.
