@@ -354,6 +354,29 @@ fn broken_yaml_is_located() {
     assert_eq!(error.location().map(|location| location.pos.line), Some(3), "{error}");
 }
 
+/// What the whole error says to a user, line included.
+fn shown(text: &str) -> String {
+    let mut tree = MemoryTree::new();
+    tree.insert_file("/app/kustomization.yaml", text);
+    let tree = Arc::new(tree);
+    let loader = Loader::open(tree.clone(), Path::new("/app"), LoadRestriction::RootOnly);
+    let error = load(&loader.expect("a directory"), &mut Vec::new()).expect_err(text);
+    format!("{:?}", error.with_line_text(&*tree))
+}
+
+#[test]
+fn lines_with_secrets_are_not_shown() {
+    for text in [
+        "secretGenerator: [{literals: hunter2}]\n",
+        "secretGenerator: [{litrals: [hunter2]}]\n",
+        "secretGenerator:\n- literals:\n  - 'a=hunter2\n",
+    ] {
+        let shown = shown(text);
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    assert!(shown("images: hunter2\n").contains("hunter2"), "other lines are");
+}
+
 fn find_in(names: &[&str]) -> Result<(Arc<Path>, Kustomization)> {
     let mut tree = MemoryTree::new();
     tree.insert_dir("/app");
