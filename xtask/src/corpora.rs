@@ -1,7 +1,7 @@
 //! The larger corpora that some checkouts have beside them, run against the release binary.
 //!
-//! Each corpus brings its own runner, a Python script that prints `FAIL name [features]: why` for
-//! a failing case and closes with `N passed, M failed`. Charts are not rendered yet, so failures
+//! Each corpus brings its own runner, a Python script that prints `FAIL name …` for a failing case
+//! (kustomize's with the features of the case in brackets) and closes with `N passed, M failed`. Charts are not rendered yet, so failures
 //! of cases that need them are expected; everything else must pass.
 
 use std::{path::Path, process::Command};
@@ -41,6 +41,7 @@ pub(crate) const ALL: [Corpus; 3] = [
             "{flumen} build",
             "--family",
             "build",
+            "-v", // names the failures in lines of their own
         ],
     },
 ];

@@ -16,7 +16,7 @@
 use std::{borrow::Cow, fmt::Write, path::Path};
 
 use crate::{
-    printable::{Lines, printable},
+    printable::{Lines, mask_credentials, printable},
     ui::{ERROR, GUTTER, HINT},
 };
 
@@ -110,7 +110,9 @@ impl Place<'_> {
         };
         let column = usize::try_from(self.column.saturating_sub(1)).unwrap_or(usize::MAX);
         let skipped = column.saturating_sub(SOURCE_CHARS_BEFORE);
-        let mut chars = text.trim_end().chars().skip(skipped);
+        // Before it is cut, because a part of an address does not look like one.
+        let text = mask_credentials(text.trim_end());
+        let mut chars = text.chars().skip(skipped);
         let before: String = chars.by_ref().take(column - skipped).collect();
         let after: String = chars.by_ref().take(SOURCE_CHARS - SOURCE_CHARS_BEFORE).collect();
         let is_cut = chars.next().is_some();

@@ -4,7 +4,7 @@
 //! clear the screen or retitle the window, a bidirectional control could turn the message around,
 //! and a megabyte could scroll everything else away. So all of it passes through here.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 /// What becomes of line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub(crate) enum Lines {
 pub(crate) fn printable(text: &str, lines: Lines, max_bytes: usize) -> String {
     let mut printable = String::with_capacity(text.len().min(max_bytes));
     let mut breaks = 0;
-    for c in text.trim_end_matches(['\n', '\r']).chars() {
+    let text = mask_credentials(text.trim_end_matches(['\n', '\r']));
+    for c in text.chars() {
         if printable.len() >= max_bytes {
             printable.push('…');
             break;
@@ -43,6 +44,33 @@ pub(crate) fn printable(text: &str, lines: Lines, max_bytes: usize) -> String {
         }
     }
     printable
+}
+
+/// Puts stars over user names and passwords in addresses, one for each character.
+///
+/// The engine does not quote them, but the line of the file that it points at may hold them.
+pub(crate) fn mask_credentials(text: &str) -> Cow<'_, str> {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(scheme_end) = rest.find("://").map(|start| start + 3) {
+        let (before, after) = rest.split_at(scheme_end);
+        let is_end = |c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace();
+        let authority = after.split(is_end).next().unwrap_or_default();
+        let user = authority.rfind('@').map_or("", |at| &authority[..at]);
+        masked.push_str(before);
+        // The user of every Git server tells nothing.
+        if user == "git" {
+            masked.push_str(user);
+        } else {
+            masked.extend(user.chars().map(|_| '*'));
+        }
+        rest = &after[user.len()..];
+    }
+    if masked.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    masked.push_str(rest);
+    Cow::Owned(masked)
 }
 
 /// Control characters, and format characters that hide or reorder what stands around them.
@@ -91,5 +119,14 @@ mod tests {
     #[test]
     fn long_text_is_cut() {
         check(&"x".repeat(50), Lines::Escape, &format!("{}…", "x".repeat(40)));
+    }
+
+    #[test]
+    fn credentials_are_covered() {
+        check("see http://me:pass@host/x", Lines::Escape, "see http://*******@host/x");
+        check("'https://token@h?a@b' //c@d", Lines::Escape, "'https://*****@h?a@b' //c@d");
+        check("ssh://git@host/a http://x/y@z", Lines::Escape, "ssh://git@host/a http://x/y@z");
+        check("a://é:b@c b://d@e", Lines::Escape, "a://***@c b://*@e");
+        check("://", Lines::Escape, "://");
     }
 }

@@ -44,6 +44,8 @@ impl Ui {
     pub(crate) fn warnings(&self, warnings: &[String]) {
         let mut seen = HashSet::new();
         for warning in warnings.iter().filter(|warning| seen.insert(*warning)).take(MAX_WARNINGS) {
+            // Kustomize's own mark, which says the same as ours.
+            let warning = warning.strip_prefix("# Warning: ").unwrap_or(warning);
             let warning = printable(warning, Lines::Escape, MAX_WARNING_BYTES);
             self.talk(&format!("{WARNING}warning{WARNING:#}: {warning}\n"));
         }

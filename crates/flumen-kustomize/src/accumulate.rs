@@ -11,8 +11,7 @@ use flumen_yaml::Pos;
 use crate::{
     build_metadata::{ORIGIN, Provenance},
     config::{FieldSpec, FieldSpecs, TransformerConfig, merge_spec, merge_specs},
-    configurations,
-    crds,
+    configurations, crds,
     error::{Context, Error, Result},
     generate,
     kustomization::{
@@ -20,12 +19,14 @@ use crate::{
         fields::{Kustomization, Label, Located},
     },
     loader::Loader,
-    //P    plugins::{self, Plugin},
+    plugins::{self, Plugin},
     read,
     resmap::ResMap,
     session::State,
-    transform::{Scene, annotations, images, labels, namespace, prefix, replicas, suffix},
-    //P    vars::Vars,
+    transform::{
+        Scene, annotations, images, labels, namespace, patch, prefix, replacement, replicas, suffix,
+    },
+    vars::Vars,
 };
 
 /// What a kustomization and everything below it amount to.
@@ -33,7 +34,7 @@ use crate::{
 pub(crate) struct Accumulator {
     pub(crate) resources: ResMap,
     pub(crate) config: TransformerConfig,
-    //P    pub(crate) vars: Vars,
+    pub(crate) vars: Vars,
 }
 
 /// A kustomization that has been read.
@@ -74,6 +75,12 @@ impl Target {
         }
         self.run_transformers(accumulator, state)?;
         self.run_validators(&mut accumulator.resources, state)?;
+        let first_var = kustomization.vars.first().map_or_else(Pos::default, |var| var.pos);
+        accumulator
+            .vars
+            .add(&kustomization.vars, &mut accumulator.resources, &state.schema)
+            .map_err(|error| error.at(&self.file, first_var))
+            .within(|| "merging vars")?;
         let directory = self.loader.root();
         for resource in accumulator.resources.bodies_mut() {
             resource.origin.kustomizations.push(Arc::clone(directory));
@@ -185,6 +192,10 @@ impl Target {
             self.absorb(resources, generated, self.builtin("SecretGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
+        for (plugin, provenance) in self.plugins(&kustomization.generators, state)? {
+            let generated = plugin.generate(&self.scene(state))?;
+            self.absorb(resources, generated, provenance, state)?;
+        }
         Ok(())
     }
 
@@ -213,10 +224,24 @@ impl Target {
 
     fn run_transformers(&self, accumulator: &mut Accumulator, state: &mut State<'_>) -> Result<()> {
         let kustomization = &*self.kustomization;
+        let plugins = self.plugins(&kustomization.transformers, state)?;
         let scene = self.scene(state);
         let config = &accumulator.config;
         let resources = &mut accumulator.resources;
 
+        if !kustomization.patches_strategic_merge.is_empty() {
+            patch::strategic_merge_files(
+                resources,
+                &kustomization.patches_strategic_merge,
+                &scene,
+            )?;
+            self.finish(resources, "PatchStrategicMergeTransformer", 1);
+        }
+        for entry in &kustomization.patches {
+            patch::transform(resources, entry, &scene)
+                .map_err(|error| error.at(&self.file, entry.pos))?;
+            self.finish(resources, "PatchTransformer", 1);
+        }
         if !kustomization.namespace.is_empty() {
             namespace::transform(resources, &kustomization.namespace, &config.namespace, &scene)?;
             self.finish(resources, "NamespaceTransformer", 1);
@@ -243,6 +268,11 @@ impl Target {
             annotations::transform(resources, &kustomization.common_annotations, specs, &scene)?;
             self.finish(resources, "AnnotationsTransformer", 1);
         }
+        for entry in &kustomization.patches_json6902 {
+            patch::json6902(resources, entry, &scene)
+                .map_err(|error| error.at(&self.file, entry.pos))?;
+            self.finish(resources, "PatchJson6902Transformer", 1);
+        }
         for replica in &kustomization.replicas {
             replicas::transform(resources, replica, &config.replicas, &scene)
                 .map_err(|error| error.at(&self.file, replica.pos))?;
@@ -251,6 +281,14 @@ impl Target {
         if !kustomization.images.is_empty() {
             images::transform(resources, &kustomization.images, &config.images, &scene)?;
             self.finish(resources, "ImageTagTransformer", kustomization.images.len());
+        }
+        if !kustomization.replacements.is_empty() {
+            replacement::transform(resources, &kustomization.replacements, &scene)?;
+            self.finish(resources, "ReplacementTransformer", 1);
+        }
+        for (plugin, provenance) in &plugins {
+            plugin.transform(resources, &scene)?;
+            record(resources, provenance.as_ref(), 1);
         }
         Ok(())
     }
@@ -261,7 +299,44 @@ impl Target {
     }
 
     fn run_validators(&self, resources: &mut ResMap, state: &mut State<'_>) -> Result<()> {
+        for (plugin, _) in self.plugins(&self.kustomization.validators, state)? {
+            let mut validated = resources.clone();
+            plugin.transform(&mut validated, &self.scene(state))?;
+            plugins::check_unchanged(resources, &validated, &state.schema)?;
+        }
         Ok(())
+    }
+
+    /// The plugins that `generators`, `transformers` or `validators` name: each entry is a
+    /// configuration written in place, a file, or a kustomization that builds some.
+    fn plugins(
+        &self,
+        entries: &[Located],
+        state: &mut State<'_>,
+    ) -> Result<Vec<(Plugin, Option<Provenance>)>> {
+        let mut configurations = Accumulator::default();
+        let mut elsewhere = Vec::new();
+        for entry in entries {
+            let Ok(inline) = read::resources(entry.text.as_bytes(), &self.file, entry.pos.line)
+            else {
+                elsewhere.push(entry.clone());
+                continue;
+            };
+            for mut resource in inline {
+                if let Some(here) = &self.provenance {
+                    let name = self.file.file_name().and_then(|name| name.to_str());
+                    resource.set_annotation(ORIGIN, here.join(name.unwrap_or_default()).to_yaml());
+                }
+                configurations.resources.append(resource, &state.schema)?;
+            }
+        }
+        self.add_resources(&mut configurations, &elsewhere, state)?;
+        let scene = self.scene(state);
+        configurations
+            .resources
+            .iter()
+            .map(|resource| Ok((plugins::load(resource, &scene)?, Provenance::of_plugin(resource))))
+            .collect()
     }
 }
 
@@ -269,7 +344,7 @@ impl Accumulator {
     fn merge(&mut self, other: Self, state: &State<'_>) -> Result<()> {
         self.resources.append_all(other.resources, &state.schema)?;
         self.config.merge(&other.config)?;
-        Ok(())
+        self.vars.merge(other.vars)
     }
 }
 

@@ -27,6 +27,7 @@ mod id;
 mod kustomization;
 mod links;
 mod loader;
+mod plugins;
 mod read;
 mod resmap;
 mod resource;

@@ -19,7 +19,6 @@ use std::{
 use flumen_fs::{Bounds, FsError, Tree, clean};
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::remote::{is_remote, printable};
 use crate::error::{Error, Result};
 
 /// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.
@@ -27,7 +26,7 @@ const MAX_DEPTH: usize = 200;
 
 /// Kustomizations entered in one build. Twenty-four directories that each name the next one twice
 /// would enter sixteen million.
-const MAX_ENTERED: usize = 20_000;
+const MAX_ENTERED: usize = 10_000;
 
 /// Larger files are not kept in case they are read again.
 const MAX_CACHED_SIZE: usize = 1 << 20;
@@ -73,6 +72,14 @@ struct Files {
 pub(crate) struct File {
     pub(crate) path: Arc<Path>,
     pub(crate) bytes: Arc<Vec<u8>>,
+}
+
+/// What an entry of `resources` leads to.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    File(File),
+    /// Another kustomization.
+    Directory(Loader),
 }
 
 impl Loader {
@@ -154,6 +161,24 @@ impl Loader {
         let link =
             Link { root: root.into(), above: Some(self.link.clone()), depth: self.link.depth + 1 };
         Ok(Self { files: self.files.clone(), link: Arc::new(link) })
+    }
+
+    /// A file, or the directory of another kustomization: what an entry of `resources` names.
+    ///
+    /// A local file comes first, then a repository, then a local directory.
+    pub(crate) fn resource(&self, path: &str) -> Result<Entry> {
+        if remote::is_url(path) {
+            return Err(remote::refuse(path));
+        }
+        let error = match self.try_read(path) {
+            Ok(file) => return Ok(Entry::File(file)),
+            Err(error) => error,
+        };
+        if matches!(error, FsError::IsDirectory { .. }) || remote::is_repository(path) {
+            return self.enter(path).map(Entry::Directory);
+        }
+        // Nothing is there to enter either, and the file is more likely meant.
+        Err(self.explain(path, &error).within(format!("accumulating resources from '{path}'")))
     }
 
     /// Names of the files in the kustomization's directory.

@@ -7,8 +7,9 @@
 use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
-use flumen_yaml::{Budget, Entry, Node, Text};
+use flumen_yaml::{Budget, Entry, Node, Text, Value};
 use memchr::memmem;
+use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
@@ -17,9 +18,41 @@ use crate::{
     resource::Resource,
 };
 
+/// How a document is read.
+type ReadDocument = fn(&Text, u32, &Budget) -> Result<Option<Node>, flumen_yaml::Error>;
+
 /// Reads all resources of a file or of an inline text that begins at `first_line` of the file.
 pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
-    let nodes = nodes(bytes, file, first_line)?;
+    resources_with(flumen_yaml::read_resource, bytes, file, first_line)
+}
+
+/// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
+/// not be strings.
+pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
+    let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
+    patches.iter_mut().for_each(|patch| keep_first_of_each_key(patch.node_mut()));
+    Ok(patches)
+}
+
+fn keep_first_of_each_key(node: &mut Node) {
+    match &mut node.value {
+        Value::Scalar(_) => {}
+        Value::Seq(items) => items.iter_mut().for_each(keep_first_of_each_key),
+        Value::Map(map) => {
+            let mut seen = FxHashSet::default();
+            map.retain(|entry| seen.insert(entry.key.clone()));
+            map.iter_mut().for_each(|entry| keep_first_of_each_key(&mut entry.value));
+        }
+    }
+}
+
+fn resources_with(
+    read: ReadDocument,
+    bytes: &[u8],
+    file: &Arc<Path>,
+    first_line: u32,
+) -> Result<Vec<Resource>> {
+    let nodes = nodes(read, bytes, file, first_line)?;
     let origin = |node: &Node| Origin {
         file: Some(Arc::clone(file)),
         pos: node.pos,
@@ -39,8 +72,8 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
         .collect())
 }
 
-fn nodes(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Node>> {
-    let documents = documents(bytes, file, first_line)?;
+fn nodes(read: ReadDocument, bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Node>> {
+    let documents = documents(read, bytes, file, first_line)?;
     let mut nodes = Vec::with_capacity(documents.len());
     for node in documents {
         check_metadata(&node, file)?;
@@ -50,7 +83,7 @@ fn nodes(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Node>> {
 }
 
 /// The documents of a file, without those that hold nothing.
-pub(crate) fn documents(bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
+fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
     let malformed = |error: flumen_yaml::Error| malformed_yaml(&error, file);
     let text = without_carriage_returns(flumen_yaml::decode(bytes).map_err(malformed)?);
     let pieces = split(&text, first_line).map_err(|(separator, line)| {
@@ -63,8 +96,7 @@ pub(crate) fn documents(bytes: &[u8], file: &Path, first_line: u32) -> Result<Ve
     let only_one = pieces.len() == 1;
     let mut documents = Vec::with_capacity(pieces.len());
     for (piece, line) in pieces {
-        let Some(node) = flumen_yaml::read_resource(&piece, line, &budget).map_err(malformed)?
-        else {
+        let Some(node) = read(&piece, line, &budget).map_err(malformed)? else {
             continue;
         };
         if node.is_null() {
@@ -190,7 +222,7 @@ fn inline_lists(nodes: Vec<Node>, file: &Path) -> Result<Vec<Node>> {
         match node.as_map_mut().and_then(|map| map.remove("items")) {
             None => result.push(node),
             Some(items) if items.is_null() => {}
-            Some(Node { value: flumen_yaml::Value::Seq(items), .. }) => {
+            Some(Node { value: Value::Seq(items), .. }) => {
                 for item in items {
                     if item.is_nil_or_empty() {
                         continue;

@@ -122,11 +122,11 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     target.accumulate(&mut accumulator, state)?;
 
     // What follows must wait until all kustomizations have had their say.
-    let Accumulator { mut resources, config } = accumulator;
+    let Accumulator { mut resources, config, vars } = accumulator;
     let scene = Scene { schema: &state.schema, loader: &target.loader, file: &target.file };
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
-    //V    vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
+    vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
     resources
         .resources_mut()
         .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));

@@ -112,7 +112,7 @@ fn same_map(a: &Map, b: &Map) -> bool {
 }
 
 /// Decodes padded base 64, as Go does: line breaks are ignored, bytes that are no UTF-8 are replaced.
-fn decode_base64(text: &str) -> Option<String> {
+pub(crate) fn decode_base64(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut digits, mut padding) = (0u32, 0, 0);
     for byte in text.bytes() {

@@ -75,6 +75,13 @@ fn long_lines_are_cut_around_the_caret() {
 }
 
 #[test]
+fn source_lines_hide_passwords() {
+    let text = format!("- http://me:{}@host/", "secret".repeat(50));
+    let shown = plain(&at("/a", 1, 200, Some(&text)));
+    assert!(!shown.contains("secret"), "{shown}");
+}
+
+#[test]
 fn nothing_obeys_the_input() {
     let hostile = "x\x1b[2J\u{202e}\nfatal: y";
     let context = [hostile.to_owned()];

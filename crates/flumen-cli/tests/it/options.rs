@@ -41,7 +41,7 @@ fn the_load_restrictor_is_passed_on() {
 #[test]
 fn the_order_is_passed_on() {
     let scratch = Scratch::new();
-    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: n\n";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: first\n";
     scratch.write("n/kustomization.yaml", "resources: [map.yaml, namespace.yaml]\n");
     scratch.write("n/map.yaml", &config_map("a"));
     scratch.write("n/namespace.yaml", namespace);

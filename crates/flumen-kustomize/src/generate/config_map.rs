@@ -43,11 +43,20 @@ pub(crate) fn config_map(
 
 /// kustomize writes several lines as a block, and cannot read a block back that begins with a tab.
 fn check_text(key: &str, text: &str) -> Result<()> {
-    if text.starts_with('\t') && text.contains('\n') {
+    if text.starts_with('\t') && text.contains('\n') && can_be_block(text) {
         return Err(Error::new(format!(
             "the value of '{key}': found a tab character where an indentation space is expected"
         ))
         .hint("begin the text with something other than a tab"));
     }
     Ok(())
+}
+
+/// Whether go-yaml would write the text as a block rather than in quotes.
+fn can_be_block(text: &str) -> bool {
+    let is_printable =
+        |c: char| matches!(c, '\t' | '\n' | ' '..='~' | '\u{A0}'..='\u{FFFD}') && c != '\u{FEFF}';
+    let has_space_before_break =
+        [" \n", " \u{2028}", " \u{2029}"].iter().any(|pair| text.contains(pair));
+    text.chars().all(is_printable) && !has_space_before_break && !text.ends_with(' ')
 }

@@ -140,6 +140,19 @@ fn what_cannot_be_generated() {
 }
 
 #[test]
+fn a_tab_at_the_beginning_is_fine_in_quotes() {
+    for text in ["a=\tx", "a=\tx \ny", "a=\tx\r\ny", "a=\tx\ny ", "a=\tx\n\u{1F600}"] {
+        let args = GeneratorArgs {
+            name: "x".into(),
+            literals: located(&[text]),
+            ..GeneratorArgs::default()
+        };
+        let generated = on_stage(&[], |scene| config_map(&args, None, scene));
+        assert!(generated.is_ok(), "{text:?}");
+    }
+}
+
+#[test]
 fn service_accounts_of_a_cloud() {
     let args = IamPolicyArgs {
         cloud: "gke".into(),

@@ -31,9 +31,20 @@ pub(crate) fn load(
     warnings: &mut Vec<String>,
 ) -> Result<(Arc<Path>, Kustomization)> {
     let file = find(loader)?;
-    let node = first_document(&file.bytes, &file.path).within(|| "invalid Kustomization")?;
+    let node = first_document(&file.bytes, &file.path)
+        .map_err(|error| if may_hold_secrets(&file) { error.keep_private() } else { error })
+        .within(|| "invalid Kustomization")?;
     let kustomization = parse(&node, &file.path, loader.root(), warnings)?;
     Ok((file.path, kustomization))
+}
+
+/// A file that cannot be parsed may have its secrets anywhere.
+fn may_hold_secrets(file: &File) -> bool {
+    const FIELD: &[u8] = b"secretGenerator";
+    /// Nobody writes a larger one by hand, and looking would take long.
+    const SEARCHED: usize = 1 << 20;
+    file.bytes.len() > SEARCHED
+        || file.bytes.windows(FIELD.len()).any(|text| text.eq_ignore_ascii_case(FIELD))
 }
 
 fn find(loader: &Loader) -> Result<File> {

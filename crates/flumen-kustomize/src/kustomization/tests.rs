@@ -100,6 +100,16 @@ fn names_match_in_any_case() {
 }
 
 #[test]
+fn the_last_of_two_spellings_counts() {
+    assert_eq!(read("namePrefix: a\nNamePrefix: b\n").name_prefix, "a");
+    assert_eq!(texts(&read("Resources: [x]\nresources: [z]\n").resources), ["z"]);
+    check_error(
+        "commonLabels: {a: b}\nCommonLabels: {c: d}\n",
+        "invalid Kustomization: `commonLabels` is given in two spellings",
+    );
+}
+
+#[test]
 fn old_fields_become_new_ones() {
     let mut warnings = Vec::new();
     let k = parsed(
@@ -352,6 +362,29 @@ fn kind_and_version_are_enforced() {
 fn broken_yaml_is_located() {
     let error = parsed("namePrefix: a\nimages: [\n", &mut Vec::new()).expect_err("broken");
     assert_eq!(error.location().map(|location| location.pos.line), Some(3), "{error}");
+}
+
+/// What the whole error says to a user, line included.
+fn shown(text: &str) -> String {
+    let mut tree = MemoryTree::new();
+    tree.insert_file("/app/kustomization.yaml", text);
+    let tree = Arc::new(tree);
+    let loader = Loader::open(tree.clone(), Path::new("/app"), LoadRestriction::RootOnly);
+    let error = load(&loader.expect("a directory"), &mut Vec::new()).expect_err(text);
+    format!("{:?}", error.with_line_text(&*tree))
+}
+
+#[test]
+fn lines_with_secrets_are_not_shown() {
+    for text in [
+        "secretGenerator: [{literals: hunter2}]\n",
+        "secretGenerator: [{litrals: [hunter2]}]\n",
+        "secretGenerator:\n- literals:\n  - 'a=hunter2\n",
+    ] {
+        let shown = shown(text);
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    assert!(shown("images: hunter2\n").contains("hunter2"), "other lines are");
 }
 
 fn find_in(names: &[&str]) -> Result<(Arc<Path>, Kustomization)> {

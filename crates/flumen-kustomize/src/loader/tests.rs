@@ -162,7 +162,7 @@ fn the_number_of_kustomizations_is_bounded() {
         app.enter("sub").expect("not too many");
     }
     let error = app.enter("sub").expect_err("too many").to_string();
-    assert!(error.contains("more than 20000 kustomizations"), "{error}");
+    assert!(error.contains("more than 10000 kustomizations"), "{error}");
 }
 
 #[test]
@@ -184,4 +184,38 @@ fn a_build_starts_at_a_directory() {
         message("/app/deploy.yaml"),
         "must build at directory: '/app/deploy.yaml': file is not directory"
     );
+}
+
+#[test]
+fn resources_are_files_or_directories() {
+    let app = app();
+    assert!(matches!(app.resource("deploy.yaml"), Ok(Entry::File(_))));
+    assert!(matches!(app.resource("../base"), Ok(Entry::Directory(_))));
+    let message = |path| app.resource(path).expect_err(path).to_string();
+    assert_eq!(
+        message("no"),
+        "accumulating resources from 'no': evalsymlink failure on '/app/no' : lstat /app/no: no \
+         such file or directory"
+    );
+    assert_eq!(
+        message("../outside.yaml"),
+        "accumulating resources from '../outside.yaml': security; file '/outside.yaml' is not in \
+         or below '/app'"
+    );
+    assert_eq!(message("/base"), "new root '/base' cannot be absolute");
+    assert!(message(".").starts_with("cycle detected"));
+    assert_eq!(message(""), "new root cannot be empty");
+    assert!(message("github.com/a/b").ends_with("a build contacts no network"));
+}
+
+#[test]
+fn a_local_file_wins_over_a_repository_and_a_repository_over_a_directory() {
+    let mut tree = tree();
+    tree.insert_file("/app/github.com/a/file", "f");
+    tree.insert_dir("/app/github.com/a/dir");
+    let app = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly);
+    let app = app.expect("a directory");
+    assert!(matches!(app.resource("github.com/a/file"), Ok(Entry::File(_))));
+    assert!(app.resource("github.com/a/dir").is_err());
+    assert!(matches!(app.resource("./github.com/a/dir"), Ok(Entry::Directory(_))));
 }

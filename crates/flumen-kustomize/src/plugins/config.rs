@@ -10,7 +10,9 @@ use crate::{
     },
     generate::IamPolicyArgs,
     kustomization::{
-        fields::{GeneratorArgs, Image, Located, Pairs, Patch, Replica, ReplacementField, Selector},
+        fields::{
+            GeneratorArgs, Image, Located, Pairs, Patch, ReplacementField, Replica, Selector,
+        },
         tables::{
             Metadata, document, field_spec, field_specs, generator, image, object_meta,
             patch_options, replacement_field, replica, selector,
@@ -19,6 +21,7 @@ use crate::{
     transform::value_add::Target,
 };
 
+// `env` is missing because it does nothing here: only kustomization files turn it into `envs`.
 const CONFIG_MAP_FIELDS: &[&str] = &[
     "metadata",
     "ConfigMapArgs.GeneratorArgs.namespace",
@@ -27,7 +30,6 @@ const CONFIG_MAP_FIELDS: &[&str] = &[
     "ConfigMapArgs.GeneratorArgs.KvPairSources.literals",
     "ConfigMapArgs.GeneratorArgs.KvPairSources.files",
     "ConfigMapArgs.GeneratorArgs.KvPairSources.envs",
-    "ConfigMapArgs.GeneratorArgs.KvPairSources.env",
     "ConfigMapArgs.GeneratorArgs.options",
 ];
 
@@ -39,17 +41,16 @@ const SECRET_FIELDS: &[&str] = &[
     "SecretArgs.GeneratorArgs.KvPairSources.literals",
     "SecretArgs.GeneratorArgs.KvPairSources.files",
     "SecretArgs.GeneratorArgs.KvPairSources.envs",
-    "SecretArgs.GeneratorArgs.KvPairSources.env",
     "SecretArgs.GeneratorArgs.options",
     "SecretArgs.type",
 ];
 
 pub(super) fn config_map(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "builtins.ConfigMapGeneratorPlugin", CONFIG_MAP_FIELDS)
+    generator(value, "builtins.ConfigMapGeneratorPlugin", CONFIG_MAP_FIELDS).map(|(args, _)| args)
 }
 
 pub(super) fn secret(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "builtins.SecretGeneratorPlugin", SECRET_FIELDS)
+    generator(value, "builtins.SecretGeneratorPlugin", SECRET_FIELDS).map(|(args, _)| args)
 }
 
 pub(super) fn iam_policy(value: Value<'_>) -> Result<IamPolicyArgs> {

@@ -92,7 +92,9 @@ pub(crate) fn load(resource: &Resource, scene: &Scene<'_>) -> Result<Plugin> {
     source.check_builtin().map_err(|error| error.at(source.file, resource.origin.pos))?;
     let id = resource.original_id(scene.schema).to_string();
     let action = source.action().map_err(|error| {
-        error.at(source.file, resource.origin.pos).within(format!("plugin {id} fails configuration"))
+        error
+            .at(source.file, resource.origin.pos)
+            .within(format!("plugin {id} fails configuration"))
     })?;
     Ok(Plugin { action, file: Arc::clone(source.file), id })
 }
@@ -197,7 +199,8 @@ impl Source<'_> {
         let patch = self.read(config::patch)?;
         let name = self.resource.name();
         // The configuration is named, not shown: nobody knows what is in it.
-        let which = format!("apiVersion: {BUILTIN}\nkind: {}\nmetadata:\n  name: {name}", self.kind);
+        let which =
+            format!("apiVersion: {BUILTIN}\nkind: {}\nmetadata:\n  name: {name}", self.kind);
         match (patch.patch.trim().is_empty(), patch.path.is_empty()) {
             (true, true) => {
                 Err(Error::new(format!("must specify one of patch and path in\n{which}")))
@@ -239,7 +242,8 @@ impl Source<'_> {
         args.value = Text::from(args.value.trim());
         if args.value.is_empty() {
             let root = self.scene.loader.root().file_name();
-            args.value = root.map_or(Text::literal("/"), |name| name.to_string_lossy().as_ref().into());
+            args.value =
+                root.map_or(Text::literal("/"), |name| name.to_string_lossy().as_ref().into());
         }
         if !args.target_file.is_empty() {
             let file = self.scene.loader.read(&args.target_file)?;

@@ -64,7 +64,7 @@ fn generators_are_named_by_their_metadata() {
         panic!("a generator of secrets")
     };
     assert_eq!((args.name.as_str(), args.secret_type.as_str()), ("p", "T"));
-    assert_eq!((args.literals.len(), args.envs.len()), (1, 1));
+    assert_eq!((args.literals.len(), args.envs.len()), (1, 0), "`env` is ignored");
     assert!(args.options.is_some_and(|options| options.immutable));
 
     let Action::ConfigMap(args) = action("ConfigMapGenerator", "name: own\n") else {
@@ -118,21 +118,33 @@ fn names_match_in_any_case_and_unknown_ones_are_ignored() {
 #[test]
 fn incomplete_configurations_are_refused() {
     let which = "apiVersion: builtin\nkind: PatchTransformer\nmetadata:\n  name: p";
-    check_refused("PatchTransformer", "patch: '  '\n", &format!("must specify one of patch and path in\n{which}"));
+    check_refused(
+        "PatchTransformer",
+        "patch: '  '\n",
+        &format!("must specify one of patch and path in\n{which}"),
+    );
     check_refused(
         "PatchTransformer",
         "patch: a\npath: b\n",
         &format!("patch and path can't be set at the same time\n{which}"),
     );
     check_refused("PatchJson6902Transformer", "path: x\n", "must specify the target name");
-    check_refused("PatchJson6902Transformer", "target: {name: t}\n", "empty file path and empty jsonOp");
+    check_refused(
+        "PatchJson6902Transformer",
+        "target: {name: t}\n",
+        "empty file path and empty jsonOp",
+    );
     check_refused(
         "PatchJson6902Transformer",
         "target: {name: t}\npath: x\njsonOp: y\n",
         "must specify a file path or jsonOp, not both",
     );
     check_refused("PatchStrategicMergeTransformer", "", "empty file path and empty patch content");
-    check_refused("PatchStrategicMergeTransformer", "patches: thisIsNotAPatch\n", "missing Resource metadata");
+    check_refused(
+        "PatchStrategicMergeTransformer",
+        "patches: thisIsNotAPatch\n",
+        "missing Resource metadata",
+    );
     check_refused("PrefixTransformer", "prefix: a\n", "fieldSpecs is not expected to be nil");
     check_refused("ValueAddTransformer", "", "must specify at least one target");
     check_refused("ValueAddTransformer", "targets: [{}]\n", "fieldPath cannot be empty");
@@ -168,7 +180,8 @@ fn wrong_types_are_refused() {
 
 #[test]
 fn values_default_to_the_directory_and_targets_come_from_files() {
-    let files: &[(&str, &[u8])] = &[("t.yaml", b"targets: [{fieldPath: b, selector: {kind: K}}]\n")];
+    let files: &[(&str, &[u8])] =
+        &[("t.yaml", b"targets: [{fieldPath: b, selector: {kind: K}}]\n")];
     let config = "value: ' '\ntargets: [{fieldPath: a}]\ntargetFilePath: t.yaml\n";
     let plugin = loaded("ValueAddTransformer", config, files).expect("valid");
     let Action::ValueAdd(args) = plugin.action else { panic!("a value") };

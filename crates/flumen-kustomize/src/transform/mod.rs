@@ -6,7 +6,9 @@ pub(crate) mod images;
 pub(crate) mod labels;
 pub(crate) mod name_reference;
 pub(crate) mod namespace;
+pub(crate) mod patch;
 pub(crate) mod prefix;
+pub(crate) mod replacement;
 pub(crate) mod replicas;
 pub(crate) mod sort;
 #[cfg(test)]

@@ -13,11 +13,13 @@ use std::collections::HashMap;
 use size::Sizes;
 
 use super::{
-    Documents, Keys, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep, written_style,
+    Keys, Stop, keys,
+    scalar::{check_scalar_size, explicit_tag, implicit_tag, too_deep, written_style},
+    stream::Compose,
 };
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
-    parser::{EventKind, Parser, Properties},
+    parser::{Event, EventKind, Properties},
 };
 
 /// The number of a node in the graph.
@@ -41,119 +43,109 @@ enum Kind {
     },
 }
 
-/// Reads the documents of a stream that has anchors somewhere.
-pub(super) fn read_graph(
-    mut parser: Parser<'_>,
-    budget: &Budget,
-    keys: Keys,
-    documents: Documents,
-) -> Result<Vec<Node>, Error> {
-    let mut graph =
-        Graph { budget, keys, vertices: Vec::new(), sizes: Sizes::default(), late: None };
-    let mut anchors = HashMap::new();
-    let mut roots = Vec::new();
-    loop {
-        let event = parser.next_event()?;
-        match event.kind {
-            EventKind::DocumentStart { .. } => {
-                if !documents.goes_on(roots.len(), event.pos)? {
-                    return Ok(roots);
-                }
-                let root = graph.document(&mut parser, &mut anchors)?;
-                roots.push(graph.expand_document(root)?);
-                if !documents.all && roots.len() == documents.most {
-                    return Ok(roots);
-                }
-            }
-            EventKind::StreamEnd => return Ok(roots),
-            _ => {}
-        }
-    }
-}
-
-struct Graph<'a> {
+/// The documents of a stream that has anchors somewhere. go-yaml lets a document refer to the
+/// anchors of those before it.
+pub(super) struct Graph<'a> {
     budget: &'a Budget,
     keys: Keys,
     vertices: Vec<Vertex>,
+    /// The root of the current document, and the collections in it that are not complete.
+    next_root: Id,
+    open: Vec<Id>,
+    flow_depth: usize,
+    anchors: HashMap<Text, Id>,
     sizes: Sizes,
     late: Option<Error>,
 }
 
-impl Graph<'_> {
-    /// Parses a document into the graph; gives its root.
-    fn document(
-        &mut self,
-        parser: &mut Parser<'_>,
-        anchors: &mut HashMap<Text, Id>,
-    ) -> Result<Id, Error> {
-        let mut open: Vec<Id> = Vec::new();
-        let mut flow_depth = 0_usize;
-        let root = self.vertices.len();
-        loop {
-            let event = parser.next_event()?;
-            let (kind, properties) = match event.kind {
-                EventKind::Scalar { value, style, properties } => {
-                    let scalar =
-                        self.scalar(event.pos, value, style, properties.as_deref(), flow_depth)?;
-                    (scalar, properties)
-                }
-                EventKind::SequenceStart { flow, properties } => {
-                    flow_depth += usize::from(flow);
-                    (Kind::Sequence(Vec::new()), properties)
-                }
-                EventKind::MappingStart { flow, properties } => {
-                    flow_depth += usize::from(flow);
-                    (Kind::Mapping(Vec::new()), properties)
-                }
-                EventKind::Alias { anchor } => match anchors.get(&anchor) {
-                    Some(&target) => (Kind::Alias { anchor, target }, None),
-                    None => {
-                        let problem = format!("unknown anchor '{anchor}' referenced");
-                        let error = Error::new(problem, event.pos);
-                        return Err(parser.error_ahead().unwrap_or(error));
-                    }
-                },
-                EventKind::SequenceEnd | EventKind::MappingEnd => {
-                    flow_depth = flow_depth.saturating_sub(1);
-                    open.pop();
-                    continue;
-                }
-                EventKind::DocumentEnd { .. } | EventKind::StreamEnd => break,
-                EventKind::StreamStart | EventKind::DocumentStart { .. } => continue,
-            };
-            let id = self.vertices.len();
-            if let Some(&parent) = open.last()
-                && let Kind::Sequence(items) | Kind::Mapping(items) =
-                    &mut self.vertices[parent].kind
-            {
-                items.push(id);
-            }
-            if matches!(kind, Kind::Sequence(_) | Kind::Mapping(_)) {
-                if open.len() >= self.budget.depth {
-                    return Err(too_deep(event.pos, self.budget));
-                }
-                open.push(id);
-            }
-            // Known from here on: a node may even refer to itself, if only to be refused.
-            if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
-                anchors.insert(anchor, id);
-            }
-            self.vertices.push(Vertex { pos: event.pos, kind });
+impl<'a> Graph<'a> {
+    pub(super) fn new(budget: &'a Budget, keys: Keys) -> Self {
+        Self {
+            budget,
+            keys,
+            vertices: Vec::new(),
+            next_root: 0,
+            open: Vec::new(),
+            flow_depth: 0,
+            anchors: HashMap::new(),
+            sizes: Sizes::default(),
+            late: None,
         }
-        if root == self.vertices.len() {
-            let scalar = Scalar { text: Text::default(), tag: Tag::Null, style: Style::Plain };
-            self.vertices.push(Vertex { pos: Pos::default(), kind: Kind::Scalar(scalar) });
+    }
+}
+
+impl Compose for Graph<'_> {
+    fn take(&mut self, event: Event) -> Result<(), Stop> {
+        let (kind, properties) = match event.kind {
+            EventKind::Scalar { value, style, properties } => {
+                (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+            }
+            EventKind::SequenceStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                (Kind::Sequence(Vec::new()), properties)
+            }
+            EventKind::MappingStart { flow, properties } => {
+                self.flow_depth += usize::from(flow);
+                (Kind::Mapping(Vec::new()), properties)
+            }
+            EventKind::Alias { anchor } => {
+                let Some(&target) = self.anchors.get(&anchor) else {
+                    let problem = format!("unknown anchor '{anchor}' referenced");
+                    return Err(Stop::Failed(Error::new(problem, event.pos)));
+                };
+                (Kind::Alias { anchor, target }, None)
+            }
+            EventKind::SequenceEnd | EventKind::MappingEnd => {
+                self.flow_depth = self.flow_depth.saturating_sub(1);
+                self.open.pop();
+                return Ok(());
+            }
+            EventKind::StreamStart
+            | EventKind::StreamEnd
+            | EventKind::DocumentStart { .. }
+            | EventKind::DocumentEnd { .. } => return Ok(()),
+        };
+        let id = self.vertices.len();
+        if let Some(&parent) = self.open.last()
+            && let Kind::Sequence(items) | Kind::Mapping(items) = &mut self.vertices[parent].kind
+        {
+            items.push(id);
         }
-        Ok(root)
+        if matches!(kind, Kind::Sequence(_) | Kind::Mapping(_)) {
+            if self.open.len() >= self.budget.depth {
+                return Err(Stop::Failed(too_deep(event.pos, self.budget)));
+            }
+            self.open.push(id);
+        }
+        // Known from here on: a node may even refer to itself, if only to be refused.
+        if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
+            self.anchors.insert(anchor, id);
+        }
+        self.vertices.push(Vertex { pos: event.pos, kind });
+        Ok(())
     }
 
+    fn finish(&mut self) -> Result<Node, Stop> {
+        let root = std::mem::replace(&mut self.next_root, self.vertices.len());
+        if root == self.vertices.len() {
+            return Ok(Node::null());
+        }
+        self.sizes.check(&self.vertices, root, self.budget)?;
+        let node = self.expand(root, 0)?;
+        match self.late.take() {
+            Some(error) => Err(Stop::Failed(error)),
+            None => Ok(node),
+        }
+    }
+}
+
+impl Graph<'_> {
     fn scalar(
         &mut self,
         pos: Pos,
         text: Text,
         style: Style,
         properties: Option<&Properties>,
-        flow_depth: usize,
     ) -> Result<Kind, Error> {
         check_scalar_size(&text, pos, self.budget)?;
         let tag = match properties {
@@ -163,21 +155,12 @@ impl Graph<'_> {
                 Tag::Str
             }),
         };
-        let style = written_style(&text, tag, style, flow_depth);
+        let style = written_style(&text, tag, style, self.flow_depth);
         Ok(Kind::Scalar(Scalar { text, tag, style }))
     }
 
     fn fail_late(&mut self, error: Error) {
         self.late.get_or_insert(error);
-    }
-
-    fn expand_document(&mut self, root: Id) -> Result<Node, Error> {
-        self.sizes.check(&self.vertices, root, self.budget)?;
-        let node = self.expand(root, 0)?;
-        match self.late.take() {
-            Some(error) => Err(error),
-            None => Ok(node),
-        }
     }
 
     /// The node with all aliases replaced. The sizes have been checked: there are no cycles and

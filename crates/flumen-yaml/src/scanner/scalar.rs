@@ -11,6 +11,47 @@ use crate::{Style, Text};
 impl Scanner<'_> {
     /// A plain scalar that begins at the cursor.
     pub(super) fn scan_plain(&mut self, start: Mark) -> Result<(Piece, Style), Fault> {
+        match self.plain_on_one_line() {
+            Some(piece) => Ok((piece, Style::Plain)),
+            None => self.scan_folded_plain(start),
+        }
+    }
+
+    /// A plain scalar in the block context that ends with its line, before one that is indented less
+    /// than a further line of the scalar would have to be.
+    #[inline]
+    fn plain_on_one_line(&mut self) -> Option<Piece> {
+        if self.flow_level > 0 || !self.cursor.has_plain_breaks() {
+            return None;
+        }
+        let start = self.cursor.pos;
+        let bytes = self.cursor.bytes();
+        let mut end = start;
+        loop {
+            end += bytes.get(end..)?.iter().position(|&byte| ENDS_PLAIN[usize::from(byte)])?;
+            match bytes[end] {
+                b'\n' => break,
+                b':' if !self.cursor.is_blank_or_end(end + 1) => end += 1,
+                b'#' if !self.cursor.is_blank(end - 1) => end += 1,
+                _ => return None,
+            }
+        }
+        let indentation = bytes.get(end + 1..)?.iter().position(|&byte| byte != b' ')?;
+        let is_alone = i64::try_from(indentation).is_ok_and(|column| column <= self.indent)
+            && !matches!(bytes[end + 1 + indentation], b'\n' | b'\t');
+        if !is_alone {
+            return None;
+        }
+        let text_end = self.trim_blanks(start, end);
+        self.cursor.jump(end);
+        self.cursor.skip_break();
+        self.cursor.advance(indentation);
+        self.simple_key_allowed = true;
+        self.collects_comments = true;
+        Some(Piece::Source { start: small(start), end: small(text_end) })
+    }
+
+    fn scan_folded_plain(&mut self, start: Mark) -> Result<(Piece, Style), Fault> {
         let indent = self.indent + 1;
         let in_flow = self.flow_level > 0;
         // The slice that ends the scalar so far; what came on earlier lines is in the scratch.
@@ -320,3 +361,12 @@ impl Scanner<'_> {
         Ok(())
     }
 }
+
+/// The bytes at which a plain scalar in the block context may end.
+const ENDS_PLAIN: [bool; 256] = {
+    let mut ends = [false; 256];
+    ends[b'\n' as usize] = true;
+    ends[b':' as usize] = true;
+    ends[b'#' as usize] = true;
+    ends
+};

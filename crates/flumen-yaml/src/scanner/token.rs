@@ -52,6 +52,16 @@ pub(crate) enum Piece {
     Made(Text),
 }
 
+impl Piece {
+    /// The length in bytes.
+    pub(crate) fn len(&self) -> u32 {
+        match self {
+            Self::Source { start, end } => end - start,
+            Self::Made(text) => u32::try_from(text.len()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
 /// A tag, or a `%TAG` directive with its prefix for a suffix.
 #[derive(Debug)]
 pub(crate) struct Tag {

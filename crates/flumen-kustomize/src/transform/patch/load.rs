@@ -62,7 +62,7 @@ impl Source {
     }
 
     fn resources(&self) -> Result<Vec<Resource>> {
-        read::resources(self.text.as_bytes(), &self.file, self.first_line)
+        read::patches(self.text.as_bytes(), &self.file, self.first_line)
     }
 
     /// The first document as a JSON patch, if it is a sequence.
@@ -97,11 +97,14 @@ impl Json {
         let pointers = operations.as_seq().into_iter().flatten().flat_map(|operation| {
             ["path", "from"].into_iter().filter_map(|key| operation.get(key).and_then(Node::as_str))
         });
-        let sees_annotations =
-            pointers.into_iter().any(|pointer| match pointer.strip_prefix("/metadata") {
+        // Whatever stands before the first slash is ignored.
+        let sees_annotations = pointers.into_iter().any(|pointer| match pointer.split_once('/') {
+            None => true,
+            Some((_, rest)) => match rest.strip_prefix("metadata") {
                 Some(rest) => rest.is_empty() || rest.starts_with("/annotations"),
-                None => pointer.trim_start_matches('/').is_empty(),
-            });
+                None => rest.is_empty(),
+            },
+        });
         let is_empty = operations.is_nil_or_empty();
         as_yaml_1_1(&mut operations);
         let patch = JsonPatch::parse(&operations).map_err(|error| Error::new(error.to_string()))?;

@@ -1,0 +1,388 @@
+//! `replacements`: copying a value from one resource into fields of others.
+//!
+//! A replacement reads its value when its turn comes, so it sees what earlier ones wrote. Sources and
+//! targets are chosen by any id that a resource has or had; here, unlike elsewhere, namespaces are
+//! compared as written and nothing is known about kinds without a namespace.
+
+mod embedded;
+mod matches;
+mod restyle;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, fmt};
+
+use flumen_object::Gvk;
+use flumen_yaml::{Node, Tag, Text, Value};
+
+use self::matches::{Created, Matches};
+use super::Scene;
+use crate::{
+    build_annotations,
+    decode::{Mode, decode, first_document},
+    error::{Context, Error, Result},
+    field_path,
+    kustomization::{
+        fields::{
+            FieldOptions, Located, Replacement, ReplacementField, ReplacementTarget, Selector,
+            SourceSelector,
+        },
+        tables,
+    },
+    resmap::ResMap,
+    resource::Resource,
+    select::Matcher,
+};
+
+const DEFAULT_FIELD_PATH: &str = "metadata.name";
+
+/// Applies replacements, one after the other.
+pub(crate) fn transform(
+    resources: &mut ResMap,
+    entries: &[ReplacementField],
+    scene: &Scene<'_>,
+) -> Result<()> {
+    for entry in entries {
+        for replacement in load(entry, scene)?.iter() {
+            apply(resources, replacement, scene)
+                .map_err(|error| error.at(scene.file, replacement.pos))?;
+        }
+    }
+    // Names may have changed.
+    resources.resources_mut();
+    Ok(())
+}
+
+/// The replacements of an entry: its own, or those of a file.
+fn load<'a>(entry: &'a ReplacementField, scene: &Scene<'_>) -> Result<Cow<'a, [Replacement]>> {
+    let inline = &entry.replacement;
+    if entry.path.is_empty() {
+        return Ok(Cow::Borrowed(std::slice::from_ref(inline)));
+    }
+    if inline.source.is_some() || !inline.targets.is_empty() {
+        return Err(
+            Error::new("cannot specify both path and inline replacement").at(scene.file, entry.pos)
+        );
+    }
+    let file = scene.loader.read(&entry.path).map_err(|error| error.at(scene.file, entry.pos))?;
+    let node = first_document(&file.bytes, &file.path)?;
+    let read = |node: &Node| decode(node, &file.path, Mode::AUXILIARY, tables::replacement);
+    let list = match &node.value {
+        Value::Seq(items) => items.iter().map(read).collect::<Result<Vec<_>>>()?,
+        Value::Map(_) => vec![read(&node)?],
+        Value::Scalar(scalar) => {
+            let found = match scalar.tag {
+                Tag::Null => "invalid",
+                Tag::Bool => "bool",
+                Tag::Int | Tag::Float => "float64",
+                _ => "string",
+            };
+            return Err(Error::new(format!(
+                "unsupported replacement type encountered within replacement path: {found}"
+            ))
+            .at(&file.path, node.pos)
+            .hint("the file must hold a replacement or a list of them"));
+        }
+    };
+    // What goes wrong later is wrong in this file, not in the kustomization.
+    Ok(Cow::Owned(list))
+}
+
+fn apply(resources: &mut ResMap, replacement: &Replacement, scene: &Scene<'_>) -> Result<()> {
+    let has_source = replacement.source.is_some() || replacement.source_value.is_some();
+    if !has_source || replacement.targets.is_empty() {
+        return Err(Error::new("replacements must specify a source and at least one target"));
+    }
+    let value = match (&replacement.source, &replacement.source_value) {
+        (Some(_), Some(_)) => {
+            return Err(Error::new("value and resource selectors are mutually exclusive"));
+        }
+        (Some(source), None) => read_source(resources, source, scene)?,
+        (None, value) => Node::plain(value.clone().unwrap_or_default()),
+    };
+    replacement.targets.iter().try_for_each(|target| write_target(resources, &value, target, scene))
+}
+
+/// The ids a resource has or had, the current one first, with namespaces as written.
+fn has_id(
+    resource: &Resource,
+    scene: &Scene<'_>,
+    mut is_wanted: impl FnMut(&Gvk, &str, &str) -> bool,
+) -> bool {
+    let id = resource.id(scene.schema);
+    is_wanted(&id.gvk, &id.name, &id.namespace)
+        || resource.previous().iter().any(|previous| {
+            let gvk = Gvk { kind: previous.kind.clone(), ..id.gvk.clone() };
+            is_wanted(&gvk, &previous.name, &previous.namespace)
+        })
+}
+
+/// Finds the one resource that a source means and reads its value.
+fn read_source(resources: &mut ResMap, source: &SourceSelector, scene: &Scene<'_>) -> Result<Node> {
+    fn agrees(wanted: &str, actual: &str) -> bool {
+        wanted.is_empty() || wanted == actual
+    }
+    fn effective(namespace: &str) -> &str {
+        if namespace.is_empty() { "default" } else { namespace }
+    }
+    let is_wanted = |gvk: &Gvk, name: &str, namespace: &str| {
+        agrees(&source.name, name)
+            && agrees(&source.kind, &gvk.kind)
+            && agrees(&source.group, &gvk.group)
+            && agrees(&source.version, &gvk.version)
+            && (source.namespace.is_empty() || effective(&source.namespace) == effective(namespace))
+    };
+    let mut found = None;
+    for (position, resource) in resources.iter().enumerate() {
+        if has_id(resource, scene, is_wanted) {
+            if let Some(other) = found.replace(position) {
+                let places: Vec<String> = [other, position]
+                    .iter()
+                    .filter_map(|&position| resources.resources().get(position))
+                    .map(|resource| format!("{} ({})", resource.id(scene.schema), resource.origin))
+                    .collect();
+                return Err(Error::new(format!("multiple matches for selector {}", Shown(source)))
+                    .at(scene.file, source.pos)
+                    .hint(format!("it selects {}", places.join(" and "))));
+            }
+        }
+    }
+    let Some(resource) = found.and_then(|position| resources.bodies_mut().get_mut(position)) else {
+        return Err(
+            Error::new(format!("nothing selected by {}", Shown(source))).at(scene.file, source.pos)
+        );
+    };
+    let path_text = or_default(&source.field_path);
+    let path = field_path::split(path_text);
+    let value = with_memory(resource, &path, |resource| {
+        let node = field_path::lookup(resource.node(), &path)
+            .map_err(|error| error.within("error looking up replacement source"))?;
+        Ok(node.filter(|node| !node.is_nil_or_empty()).cloned())
+    })?;
+    let Some(value) = value else {
+        return Err(Error::new(format!(
+            "fieldPath `{path_text}` is missing for replacement source {}",
+            source_id(source)
+        ))
+        .at(scene.file, source.pos)
+        .hint(format!("the resource is defined in {}", resource.origin)));
+    };
+    refine(value, source.options.as_ref())
+}
+
+/// Lets `body` see kustomize's own annotations if the path leads to all of them.
+fn with_memory<T>(
+    resource: &mut Resource,
+    path: &[String],
+    body: impl FnOnce(&mut Resource) -> Result<T>,
+) -> Result<T> {
+    let is_seen = match path {
+        [first] => first == "metadata",
+        [first, second] => first == "metadata" && second == "annotations",
+        _ => false,
+    };
+    if is_seen {
+        build_annotations::write(resource);
+    }
+    let result = body(resource);
+    if is_seen {
+        build_annotations::absorb(resource);
+    }
+    result
+}
+
+fn or_default(path: &Text) -> &str {
+    if path.is_empty() { DEFAULT_FIELD_PATH } else { path }
+}
+
+/// The part of a value that the options of a source ask for.
+fn refine(mut value: Node, options: Option<&FieldOptions>) -> Result<Node> {
+    let Some(options) = options.filter(|options| !options.delimiter.is_empty()) else {
+        return Ok(value);
+    };
+    let Some(scalar) = value.as_scalar_mut() else { return Err(not_a_scalar()) };
+    let index = usize::try_from(options.index).ok();
+    let part = index.and_then(|index| scalar.text.split(options.delimiter.as_str()).nth(index));
+    match part.map(Text::from) {
+        Some(part) => {
+            scalar.text = part;
+            Ok(value)
+        }
+        None => Err(Error::new(format!(
+            "options.index {} is out of bounds for value {}",
+            options.index, scalar.text
+        ))),
+    }
+}
+
+fn not_a_scalar() -> Error {
+    Error::new("delimiter option can only be used with scalar nodes")
+}
+
+/// Writes the value into every resource that a target selects.
+fn write_target(
+    resources: &mut ResMap,
+    value: &Node,
+    target: &ReplacementTarget,
+    scene: &Scene<'_>,
+) -> Result<()> {
+    let Some(select) = &target.select else {
+        return Err(
+            Error::new("target must specify resources to select").at(scene.file, target.pos)
+        );
+    };
+    let compile = |selector: &Selector| {
+        Matcher::new(selector)
+            .map_err(|error| error.at(scene.file, selector.pos))
+            .within(|| "error creating target selector")
+    };
+    let selected = compile(select)?;
+    let rejected = target
+        .reject
+        .iter()
+        .map(|selector| Ok((compile(selector)?, Asks::of(selector))))
+        .collect::<Result<Vec<_>>>()?;
+    let default = [Located { text: Text::literal(DEFAULT_FIELD_PATH), pos: target.pos }];
+    let paths = if target.field_paths.is_empty() { &default[..] } else { &target.field_paths };
+    let paths: Vec<(&Located, Vec<String>)> =
+        paths.iter().map(|path| (path, field_path::split(&path.text))).collect();
+
+    for resource in resources.bodies_mut() {
+        if !is_target(resource, &selected, &rejected, scene)? {
+            continue;
+        }
+        for (path, parts) in &paths {
+            with_memory(resource, parts, |resource| {
+                write(resource.node_mut(), value, &path.text, parts, target.options.as_ref())
+            })
+            .map_err(|error| {
+                error.at(scene.file, path.pos).hint(format!(
+                    "the target is {} from {}",
+                    resource.id(scene.schema),
+                    resource.origin
+                ))
+            })?;
+        }
+        resource.settle_links();
+    }
+    Ok(())
+}
+
+/// Which parts a selector has.
+struct Asks {
+    id: bool,
+    labels: bool,
+}
+
+impl Asks {
+    fn of(selector: &Selector) -> Self {
+        let Selector { group, version, kind, name, namespace, .. } = selector;
+        Self {
+            id: [group, version, kind, name, namespace].iter().any(|part| !part.is_empty()),
+            labels: !selector.label_selector.is_empty() || !selector.annotation_selector.is_empty(),
+        }
+    }
+}
+
+/// Whether a resource is selected and not rejected. A rejection by id and labels means either.
+fn is_target(
+    resource: &Resource,
+    selected: &Matcher,
+    rejected: &[(Matcher, Asks)],
+    scene: &Scene<'_>,
+) -> Result<bool> {
+    let has_labels = |matcher: &Matcher| {
+        Ok(matcher.matches_annotations(resource)? && matcher.matches_labels(resource)?)
+    };
+    if !has_labels(selected)? {
+        return Ok(false);
+    }
+    for (matcher, _) in rejected.iter().filter(|(_, asks)| asks.labels) {
+        if has_labels(matcher)? {
+            return Ok(false);
+        }
+    }
+    let matches = |matcher: &Matcher| {
+        has_id(resource, scene, |gvk, name, namespace| matcher.matches_id(gvk, name, namespace))
+    };
+    let is_rejected = rejected.iter().any(|(matcher, asks)| asks.id && matches(matcher));
+    Ok(!is_rejected && matches(selected))
+}
+
+/// Writes the value at one path of a tree.
+fn write(
+    root: &mut Node,
+    value: &Node,
+    path: &str,
+    parts: &[String],
+    options: Option<&FieldOptions>,
+) -> Result<()> {
+    let create = options.filter(|options| options.create).map(|_| Created::like(value));
+    if embedded::write(root, value, parts, create) {
+        return Ok(());
+    }
+    let missing = || {
+        let verb = if create.is_some() { "find or create" } else { "find" };
+        format!("unable to {verb} field {path:?} in replacement target")
+    };
+    let matches = Matches::find(root, parts, create).map_err(|error| error.within(missing()))?;
+    if matches.is_empty() {
+        return Err(Error::new(missing()));
+    }
+    matches.places.iter().try_for_each(|place| match place.node(root) {
+        Some(node) => set(node, place.is_new, value, options),
+        None => Ok(()),
+    })
+}
+
+/// Sets a field to the value, or to what the options make of both.
+fn set(field: &mut Node, is_new: bool, value: &Node, options: Option<&FieldOptions>) -> Result<()> {
+    let text = value.text().cloned().unwrap_or_default();
+    let text = match options.filter(|options| !options.delimiter.is_empty()) {
+        None => text,
+        Some(options) => {
+            let Some(old) = field.as_str() else { return Err(not_a_scalar()) };
+            let delimiter = options.delimiter.as_str();
+            let mut parts: Vec<&str> = old.split(delimiter).collect();
+            match usize::try_from(options.index) {
+                Err(_) => parts.insert(0, &text),
+                Ok(index) => match parts.get_mut(index) {
+                    Some(part) => *part = &text,
+                    None => parts.push(&text),
+                },
+            }
+            Text::from(parts.join(delimiter))
+        }
+    };
+    matches::set_value(field, is_new, value, text)
+}
+
+/// A source as kustomize's messages show it.
+struct Shown<'a>(&'a SourceSelector);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.0;
+        write!(f, "{}", source_id(source))?;
+        if !source.field_path.is_empty() {
+            write!(f, ":{}", source.field_path)?;
+        }
+        match &source.options {
+            Some(options) if options.create || !options.delimiter.is_empty() => {
+                let FieldOptions { delimiter, index, create, .. } = options;
+                write!(f, ":{delimiter}({index}), create={create}")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn source_id(source: &SourceSelector) -> crate::id::ResId {
+    let SourceSelector { group, version, kind, name, namespace, .. } = source;
+    crate::id::ResId {
+        gvk: Gvk { group: group.clone(), version: version.clone(), kind: kind.clone() },
+        name: name.clone(),
+        namespace: namespace.clone(),
+        cluster_scoped: false,
+    }
+}

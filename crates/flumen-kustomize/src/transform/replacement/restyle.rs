@@ -1,0 +1,337 @@
+//! Printing a tree in the style of the text it was read from.
+//!
+//! kustomize reads YAML that stands in a text with go-yaml v3 and writes it back with the same: the
+//! order of keys, quotes and flow collections stay, indentation becomes two spaces, and sequences are
+//! not indented in mappings.
+
+use flumen_yaml::{Budget, EventKind, Node, Pos, Scalar, Style, Tag, Text, Value, events, resolve};
+use rustc_hash::FxHashSet;
+
+/// Prints `node`, which was read from `source` and changed since.
+pub(super) fn print(node: &Node, source: &Text) -> Option<String> {
+    let mut printer =
+        Printer { out: String::with_capacity(source.len()), flow: FxHashSet::default() };
+    for event in events(source, &Budget::default()).ok()? {
+        let event = event.ok()?;
+        if let EventKind::MappingStart { flow: true, .. }
+        | EventKind::SequenceStart { flow: true, .. } = event.kind
+        {
+            printer.flow.insert(event.pos);
+        }
+    }
+    printer.root(node);
+    Some(printer.out.trim().to_owned())
+}
+
+struct Printer {
+    out: String,
+    /// Where flow collections begin.
+    flow: FxHashSet<Pos>,
+}
+
+/// What a scalar stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    Block { indent: usize },
+    Flow,
+    Key,
+    FlowKey,
+}
+
+impl Printer {
+    fn root(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(scalar) => self.scalar(scalar, Context::Block { indent: 0 }),
+            _ if self.is_inline(node) => self.flow(node),
+            _ => self.block(node, 0),
+        }
+    }
+
+    fn is_inline(&self, node: &Node) -> bool {
+        match &node.value {
+            Value::Scalar(_) => true,
+            _ => node.is_nil_or_empty() || (node.pos.is_known() && self.flow.contains(&node.pos)),
+        }
+    }
+
+    /// A block collection whose first line begins where the cursor is.
+    fn block(&mut self, node: &Node, indent: usize) {
+        match &node.value {
+            Value::Map(map) => {
+                for (index, entry) in map.iter().enumerate() {
+                    self.start_line(index, indent);
+                    self.key(&entry.key, Context::Key);
+                    self.out.push(':');
+                    match &entry.value.value {
+                        Value::Seq(_) if !self.is_inline(&entry.value) => {
+                            self.new_line(indent);
+                            self.block(&entry.value, indent);
+                        }
+                        Value::Map(_) if !self.is_inline(&entry.value) => {
+                            self.new_line(indent + 2);
+                            self.block(&entry.value, indent + 2);
+                        }
+                        _ => self.inline_after_space(&entry.value, indent + 2),
+                    }
+                }
+            }
+            Value::Seq(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.start_line(index, indent);
+                    self.out.push('-');
+                    if self.is_inline(item) {
+                        self.inline_after_space(item, indent + 2);
+                    } else {
+                        self.out.push(' ');
+                        self.block(item, indent + 2);
+                    }
+                }
+            }
+            Value::Scalar(_) => self.inline_after_space(node, indent),
+        }
+    }
+
+    fn start_line(&mut self, index: usize, indent: usize) {
+        if index > 0 {
+            self.new_line(indent);
+        }
+    }
+
+    fn new_line(&mut self, indent: usize) {
+        self.out.push('\n');
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    fn inline_after_space(&mut self, node: &Node, indent: usize) {
+        match &node.value {
+            // An empty plain scalar leaves no trace.
+            Value::Scalar(scalar) if scalar.text.is_empty() && scalar.tag == Tag::Null => {}
+            Value::Scalar(scalar) => {
+                self.out.push(' ');
+                self.scalar(scalar, Context::Block { indent });
+            }
+            _ => {
+                self.out.push(' ');
+                self.flow(node);
+            }
+        }
+    }
+
+    fn flow(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(scalar) => self.scalar(scalar, Context::Flow),
+            Value::Seq(items) => {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    self.flow(item);
+                }
+                self.out.push(']');
+            }
+            Value::Map(map) => {
+                self.out.push('{');
+                for (index, entry) in map.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    self.key(&entry.key, Context::FlowKey);
+                    self.out.push_str(": ");
+                    self.flow(&entry.value);
+                }
+                self.out.push('}');
+            }
+        }
+    }
+
+    fn key(&mut self, key: &Text, context: Context) {
+        let style = if key.is_empty() { Style::DoubleQuoted } else { Style::Plain };
+        self.scalar(&Scalar { text: key.clone(), tag: resolve(key), style }, context);
+    }
+
+    fn scalar(&mut self, scalar: &Scalar, context: Context) {
+        let Scalar { text, tag, style } = scalar;
+        let natural = resolve(text);
+        let is_plain = *style == Style::Plain;
+        let mut style = *style;
+        if is_plain && text.contains('\n') {
+            style = Style::Literal;
+        } else if is_plain && *tag == Tag::Str && natural != Tag::Str {
+            style = Style::DoubleQuoted;
+        } else if *tag != natural && !matches!(tag, Tag::Str | Tag::Merge) {
+            self.out.push_str(tag_name(*tag));
+            self.out.push(' ');
+        }
+        match (style, context) {
+            (Style::Plain, _) if is_plain_allowed(text, context) => self.out.push_str(text),
+            (Style::Literal, Context::Block { indent }) if is_block_allowed(text) => {
+                self.literal(text, indent, '|');
+            }
+            (Style::Folded, Context::Block { indent }) if is_block_allowed(text) => {
+                self.literal(&fold(text), indent, '>');
+            }
+            (Style::Plain | Style::SingleQuoted, _) if is_single_allowed(text) => {
+                self.out.push('\'');
+                self.out.push_str(&text.replace('\'', "''"));
+                self.out.push('\'');
+            }
+            _ => self.double_quoted(text),
+        }
+    }
+
+    fn literal(&mut self, text: &str, indent: usize, sign: char) {
+        self.out.push(sign);
+        if text.starts_with([' ', '\n']) {
+            self.out.push('2');
+        }
+        let body = text.trim_end_matches('\n');
+        match text.len() - body.len() {
+            0 => self.out.push('-'),
+            1 if !body.is_empty() => {}
+            _ => self.out.push('+'),
+        }
+        let lines = if text.ends_with('\n') { &text[..text.len() - 1] } else { text };
+        for line in lines.split('\n') {
+            if line.is_empty() {
+                self.out.push('\n');
+            } else {
+                self.new_line(indent);
+                self.out.push_str(line);
+            }
+        }
+    }
+
+    fn double_quoted(&mut self, text: &str) {
+        self.out.push('"');
+        for char in text.chars() {
+            match char {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\t' => self.out.push_str("\\t"),
+                '\r' => self.out.push_str("\\r"),
+                '\0' => self.out.push_str("\\0"),
+                '\u{85}' => self.out.push_str("\\N"),
+                '\u{a0}' => self.out.push_str("\\_"),
+                '\u{2028}' => self.out.push_str("\\L"),
+                '\u{2029}' => self.out.push_str("\\P"),
+                '\u{feff}' => self.out.push_str("\\uFEFF"),
+                char if is_special(char) => {
+                    let code = u32::from(char);
+                    self.out.push_str(&if code < 0x100 {
+                        format!("\\x{code:02X}")
+                    } else {
+                        format!("\\u{code:04X}")
+                    });
+                }
+                char => self.out.push(char),
+            }
+        }
+        self.out.push('"');
+    }
+}
+
+/// A folded text takes a line break for a space, so each one that counts is doubled.
+fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        folded.push_str(line);
+        if let Some(next) = lines.peek() {
+            folded.push('\n');
+            let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
+            if is_text(line) && is_text(next) {
+                folded.push('\n');
+            }
+        }
+    }
+    folded
+}
+
+const fn tag_name(tag: Tag) -> &'static str {
+    match tag {
+        Tag::Null => "!!null",
+        Tag::Bool => "!!bool",
+        Tag::Int => "!!int",
+        Tag::Float => "!!float",
+        Tag::Timestamp => "!!timestamp",
+        Tag::Binary => "!!binary",
+        Tag::Str | Tag::Merge => "!!str",
+    }
+}
+
+/// Characters that only double quotes can hold.
+fn is_special(char: char) -> bool {
+    let is_printable = matches!(char, ' '..='~' | '\n' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        || char > '\u{ffff}';
+    !is_printable || char == '\u{feff}'
+}
+
+fn has_special(text: &str) -> bool {
+    text.chars().any(|char| char != '\t' && is_special(char))
+}
+
+fn is_plain_allowed(text: &str, context: Context) -> bool {
+    let is_flow = matches!(context, Context::Flow | Context::FlowKey);
+    let is_key = matches!(context, Context::Key | Context::FlowKey);
+    let Some(first) = text.chars().next() else { return !is_flow && !is_key };
+    if text.starts_with("---") || text.starts_with("...") || text.contains(['\n', '\t']) {
+        return false;
+    }
+    if text.starts_with(' ') || text.ends_with(' ') || has_special(text) {
+        return false;
+    }
+    let mut previous = None;
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let before_space = chars.peek().is_none_or(|next| *next == ' ');
+        let is_first = previous.is_none();
+        let is_indicator = match char {
+            '#' => is_first || previous == Some(' '),
+            ':' => before_space || is_flow,
+            ',' | '[' | ']' | '{' | '}' => is_first || is_flow,
+            '?' => (is_first && before_space) || is_flow,
+            '-' => is_first && before_space,
+            '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => first == char && is_first,
+            _ => false,
+        };
+        if is_indicator {
+            return false;
+        }
+        previous = Some(char);
+    }
+    true
+}
+
+fn is_single_allowed(text: &str) -> bool {
+    !text.contains(['\n', '\t']) && !has_special(text)
+}
+
+fn is_block_allowed(text: &str) -> bool {
+    !text.is_empty() && !text.ends_with(' ') && !text.contains(" \n") && !has_special(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks what a text becomes when it is read and printed.
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        let source = Text::from(source);
+        let nodes = flumen_yaml::read(&source, 1, &Budget::default()).expect("valid");
+        let printed = print(nodes.first().expect("one document"), &source).expect("readable");
+        assert_eq!(printed, expected);
+    }
+
+    #[test]
+    fn style_survives_and_indentation_becomes_uniform() {
+        check(
+            "b:   1\na:\n    - x\n    -   y: 'q'\n        z: \"w\"\n",
+            "b: 1\na:\n- x\n- y: 'q'\n  z: \"w\"",
+        );
+        check("a: [x,   {b: c,d: [ ]}]\n", "a: [x, {b: c, d: []}]");
+        check("a:\n  b:\n\n    c: ~\n  d:\ne: {}\n", "a:\n  b:\n    c: ~\n  d:\ne: {}");
+        check("a: |\n   x\n    y\n\nb: |-\n  z\n", "a: |\n  x\n   y\nb: |-\n  z");
+        check("- - a\n  - b\n- c\n", "- - a\n  - b\n- c");
+        check("a: 'it''s'\nb: \"tab\\t\"\n", "a: 'it''s'\nb: \"tab\\t\"");
+        check("text", "text");
+    }
+}
