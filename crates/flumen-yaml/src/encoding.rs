@@ -158,8 +158,8 @@ impl Summary {
         let mut wide = 0;
         let mut carriage_return = 0;
         for &byte in chunk {
-            let space = (byte == b'\t') | (byte == b'\n') | (byte == b'\r');
-            control |= u8::from((byte < 0x20) & !space) | u8::from(byte == 0x7F);
+            let space = u8::from(byte == b'\t' || byte == b'\n' || byte == b'\r');
+            control |= u8::from(byte < 0x20) & !space | u8::from(byte == 0x7F);
             wide |= byte;
             carriage_return |= u8::from(byte == b'\r');
         }

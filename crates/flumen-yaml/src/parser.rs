@@ -135,10 +135,13 @@ impl<'a> Parser<'a> {
             State::DocumentStart => self.document_start(sink, false),
             State::DocumentContent => self.document_content(sink),
             State::DocumentEnd => self.document_end(sink),
-            State::BlockNode => match self.quick_node(sink, false)? {
-                true => Ok(()),
-                false => self.node(sink, true, false),
-            },
+            State::BlockNode => {
+                if self.quick_node(sink, false)? {
+                    Ok(())
+                } else {
+                    self.node(sink, true, false)
+                }
+            }
             State::BlockSequenceFirstEntry => self.block_sequence_entry(sink, true),
             State::BlockSequenceEntry => self.block_sequence_entry(sink, false),
             State::IndentlessSequenceEntry => self.indentless_sequence_entry(sink),
@@ -163,17 +166,20 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     const fn event(&self, mark: Mark, kind: EventKind) -> Event {
         Event { pos: self.pos(mark), kind }
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     fn empty_scalar(&self, mark: Mark) -> Event {
         let value = Text::default();
         self.event(mark, EventKind::Scalar { value, style: Style::Plain, properties: None })
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     fn scalar(&self, mark: Mark, piece: Piece, style: Style) -> Event {
         let value = self.text(piece);

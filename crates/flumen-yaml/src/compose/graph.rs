@@ -13,8 +13,9 @@ use std::collections::HashMap;
 use size::Sizes;
 
 use super::{
-    Compose, Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep,
-    written_style,
+    Keys, Stop, keys,
+    scalar::{check_scalar_size, explicit_tag, implicit_tag, too_deep, written_style},
+    stream::Compose,
 };
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
@@ -87,13 +88,13 @@ impl Compose for Graph<'_> {
                 self.flow_depth += usize::from(flow);
                 (Kind::Mapping(Vec::new()), properties)
             }
-            EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
-                Some(&target) => (Kind::Alias { anchor, target }, None),
-                None => {
+            EventKind::Alias { anchor } => {
+                let Some(&target) = self.anchors.get(&anchor) else {
                     let problem = format!("unknown anchor '{anchor}' referenced");
                     return Err(Stop::Failed(Error::new(problem, event.pos)));
-                }
-            },
+                };
+                (Kind::Alias { anchor, target }, None)
+            }
             EventKind::SequenceEnd | EventKind::MappingEnd => {
                 self.flow_depth = self.flow_depth.saturating_sub(1);
                 self.open.pop();

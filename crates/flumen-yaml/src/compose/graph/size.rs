@@ -1,6 +1,6 @@
 //! How large a graph becomes when its aliases are replaced by what they stand for.
 
-use super::{Id, Kind, Vertex};
+use super::{Id, Kind, Vertex, too_deep};
 use crate::{Budget, Error};
 
 /// What a node amounts to, itself included and aliases expanded.
@@ -49,7 +49,7 @@ impl Sizes {
             return Err(Error::new(problem, pos));
         }
         if size.depth > budget.depth {
-            return Err(super::too_deep(pos, budget));
+            return Err(too_deep(pos, budget));
         }
         Ok(())
     }
