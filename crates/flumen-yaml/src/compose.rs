@@ -21,7 +21,12 @@ use graph::Graph;
 use keys::Keys;
 use stream::{Documents, Stop, Stream};
 
-use crate::{Budget, Error, Node, Pos, Text, encoding::Traits, parser::Parser, scanner::Pace};
+use crate::{
+    Budget, Error, Node, Pos, Text,
+    encoding::{Traits, too_large},
+    parser::Parser,
+    scanner::Pace,
+};
 
 /// Reads all documents of a text. Positions count from `first_line`, 1 for a whole file.
 ///
@@ -53,7 +58,7 @@ fn read_stream(
     documents: Documents,
 ) -> Result<Vec<Node>, Error> {
     let traits = examine(text, first_line, budget)?;
-    let parser = |pace| Parser::new(text, first_line, traits, pace);
+    let parser = |pace| Parser::new(text, first_line, traits, pace, budget);
     let graph = || Graph::new(budget, keys);
     let mut result =
         Stream::new(Direct::new(budget, keys), budget, documents).run(parser(Pace::Quick));
@@ -73,8 +78,7 @@ fn read_stream(
 
 fn examine(text: &Text, first_line: u32, budget: &Budget) -> Result<Traits, Error> {
     if text.len() > budget.input_bytes {
-        let problem = format!("the text is larger than {} bytes", budget.input_bytes);
-        return Err(Error::new(problem, Pos::new(first_line, 1)));
+        return Err(too_large(budget.input_bytes, Pos::new(first_line, 1)));
     }
     Traits::of(text).map_err(|error| error.moved_down(first_line.saturating_sub(1)))
 }

@@ -18,7 +18,7 @@ use event::Directives;
 pub use event::{Event, EventKind, Properties};
 
 use crate::{
-    Pos, Style, Text,
+    Budget, Pos, Style, Text,
     encoding::Traits,
     error::Error,
     scanner::{Fault, Mark, Pace, Piece, Scanner},
@@ -89,13 +89,19 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Positions count from `first_line`, which is 1 for a whole file.
-    pub(crate) fn new(text: &'a Text, first_line: u32, traits: Traits, pace: Pace) -> Self {
+    pub(crate) fn new(
+        text: &'a Text,
+        first_line: u32,
+        traits: Traits,
+        pace: Pace,
+        budget: &Budget,
+    ) -> Self {
         let content = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         Self {
             source: text.sub(text.len() - content.len()..text.len()),
             first_line,
             pace,
-            scanner: Scanner::new(content, traits, pace),
+            scanner: Scanner::new(content, traits, pace, budget.scalar_bytes),
             state: State::StreamStart,
             states: Vec::new(),
             marks: Vec::new(),

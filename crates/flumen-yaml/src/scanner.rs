@@ -44,6 +44,7 @@ pub(crate) struct Scanner<'a> {
     cursor: Cursor<'a>,
     /// How many tokens to have before the first of them is given out.
     lookahead: usize,
+    largest_scalar: usize,
     queue: VecDeque<Token>,
     /// How many tokens have left the queue; gives each token its number.
     taken: usize,
@@ -66,7 +67,7 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(text: &'a str, traits: Traits, pace: Pace) -> Self {
+    pub(crate) fn new(text: &'a str, traits: Traits, pace: Pace, largest_scalar: usize) -> Self {
         let lookahead = match pace {
             Pace::Quick => 1,
             Pace::Reference => 3,
@@ -74,6 +75,7 @@ impl<'a> Scanner<'a> {
         Self {
             cursor: Cursor::new(text, traits),
             lookahead,
+            largest_scalar,
             queue: VecDeque::with_capacity(16),
             taken: 0,
             indent: -1,

@@ -2,7 +2,7 @@
 
 use super::{
     Keys, Stop,
-    scalar::{check_scalar_size, explicit_tag, implicit_tag, too_deep, written_style},
+    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
     stream::Compose,
 };
 use crate::{
@@ -91,7 +91,8 @@ impl Compose for Direct<'_> {
         let EventKind::Scalar { value: text, style, properties: None } = value.kind else {
             return Err(Stop::NeedsGraph);
         };
-        self.pair(key_pos, key, value.pos, text, style)
+        self.pair(key_pos, key, value.pos, text, style);
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Node, Stop> {
@@ -132,15 +133,7 @@ impl Direct<'_> {
     }
 
     /// Takes a key and its value at once. The parser is inside of a mapping, before a key.
-    fn pair(
-        &mut self,
-        key_pos: Pos,
-        key: Text,
-        pos: Pos,
-        text: Text,
-        style: Style,
-    ) -> Result<(), Stop> {
-        check_scalar_size(&text, pos, self.budget)?;
+    fn pair(&mut self, key_pos: Pos, key: Text, pos: Pos, text: Text, style: Style) {
         let key_tag = resolve(&key);
         if key_tag != Tag::Str {
             let key = Scalar { text: key.clone(), tag: key_tag, style: Style::Plain };
@@ -149,7 +142,6 @@ impl Direct<'_> {
         let tag = implicit_tag(&text, style);
         let value = Node::new(pos, Value::Scalar(Scalar { text, tag, style }));
         self.entries.push(Entry { key, key_pos, value });
-        Ok(())
     }
 
     fn check_key(&mut self, key: &Scalar, pos: Pos) {
@@ -166,7 +158,6 @@ impl Direct<'_> {
         style: Style,
         properties: Option<Box<Properties>>,
     ) -> Result<Scalar, Stop> {
-        check_scalar_size(&text, pos, self.budget)?;
         let tag = match properties {
             None => implicit_tag(&text, style),
             Some(properties) => {

@@ -13,8 +13,9 @@ use crate::{
 /// Reads a text as events.
 pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> {
     let traits = examine(text, 1, budget)?;
-    let parser = Parser::new(text, 1, traits, Pace::Quick);
-    Ok(Events { text, traits, parser: Some(parser), queue: Queue::default() })
+    let parser = Parser::new(text, 1, traits, Pace::Quick, budget);
+    let (budget, queue) = (budget.clone(), Queue::default());
+    Ok(Events { text, traits, budget, parser: Some(parser), queue })
 }
 
 /// The events of a text, up to the end of the stream or the first error.
@@ -22,6 +23,7 @@ pub fn events<'a>(text: &'a Text, budget: &Budget) -> Result<Events<'a>, Error> 
 pub struct Events<'a> {
     text: &'a Text,
     traits: Traits,
+    budget: Budget,
     parser: Option<Parser<'a>>,
     queue: Queue,
 }
@@ -35,7 +37,8 @@ impl Iterator for Events<'_> {
             let result = parser.advance(&mut self.queue);
             if let Err(fault) = result {
                 let error = parser.error(&fault);
-                let reference = Parser::new(self.text, 1, self.traits, Pace::Reference);
+                let reference =
+                    Parser::new(self.text, 1, self.traits, Pace::Reference, &self.budget);
                 self.parser = None;
                 return Some(Err(first_error(reference).unwrap_or(error)));
             }

@@ -14,7 +14,7 @@ use size::Sizes;
 
 use super::{
     Keys, Stop, keys,
-    scalar::{check_scalar_size, explicit_tag, implicit_tag, too_deep, written_style},
+    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
     stream::Compose,
 };
 use crate::{
@@ -78,7 +78,7 @@ impl Compose for Graph<'_> {
     fn take(&mut self, event: Event) -> Result<(), Stop> {
         let (kind, properties) = match event.kind {
             EventKind::Scalar { value, style, properties } => {
-                (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+                (self.scalar(event.pos, value, style, properties.as_deref()), properties)
             }
             EventKind::SequenceStart { flow, properties } => {
                 self.flow_depth += usize::from(flow);
@@ -146,8 +146,7 @@ impl Graph<'_> {
         text: Text,
         style: Style,
         properties: Option<&Properties>,
-    ) -> Result<Kind, Error> {
-        check_scalar_size(&text, pos, self.budget)?;
+    ) -> Kind {
         let tag = match properties {
             None => implicit_tag(&text, style),
             Some(properties) => explicit_tag(&text, style, properties).unwrap_or_else(|problem| {
@@ -156,7 +155,7 @@ impl Graph<'_> {
             }),
         };
         let style = written_style(&text, tag, style, self.flow_depth);
-        Ok(Kind::Scalar(Scalar { text, tag, style }))
+        Kind::Scalar(Scalar { text, tag, style })
     }
 
     fn fail_late(&mut self, error: Error) {

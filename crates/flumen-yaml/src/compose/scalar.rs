@@ -34,14 +34,6 @@ pub(super) fn explicit_tag(
     }
 }
 
-pub(super) fn check_scalar_size(text: &str, pos: Pos, budget: &Budget) -> Result<(), Error> {
-    if text.len() <= budget.scalar_bytes {
-        return Ok(());
-    }
-    let problem = format!("a scalar is larger than {} bytes", budget.scalar_bytes);
-    Err(Error::new(problem, pos))
-}
-
 #[cold]
 pub(super) fn too_deep(pos: Pos, budget: &Budget) -> Error {
     Error::new(format!("the document is nested more than {} levels deep", budget.depth), pos)
