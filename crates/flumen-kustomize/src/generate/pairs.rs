@@ -56,6 +56,10 @@ pub(super) fn load(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text,
     Ok(pairs)
 }
 
+/// Larger files are refused. Nothing a cluster accepts comes near, and encoding and hashing one would
+/// take several times its size in memory.
+const MAX_FILE: usize = 16 << 20;
+
 fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>> {
     let mut pairs = Vec::new();
     for source in &args.envs {
@@ -80,6 +84,13 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
             .map_err(Error::new)
             .within(|| named("file sources", &args.files))?;
         let file = scene.loader.read(path).within(|| named("file sources", &args.files))?;
+        if file.bytes.len() > MAX_FILE {
+            return Err(Error::new(format!(
+                "'{path}' has {} bytes, too many for a config map or a secret",
+                file.bytes.len()
+            ))
+            .hint("a cluster takes about one megabyte; mount larger data as a volume"));
+        }
         pairs.push((Text::from(key), Content::new(&file.bytes)));
     }
     Ok(pairs)

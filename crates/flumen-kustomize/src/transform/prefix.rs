@@ -4,7 +4,7 @@ use flumen_yaml::{Node, Tag, Text};
 
 use crate::{
     config::FieldSpec,
-    error::Result,
+    error::{Error, Result},
     fieldspec::{Create, Fields},
     id::ResId,
     resmap::ResMap,
@@ -21,6 +21,7 @@ pub(crate) fn transform(
 ) -> Result<()> {
     rename(
         resources,
+        prefix,
         specs,
         scene,
         |resource| {
@@ -33,17 +34,27 @@ pub(crate) fn transform(
     )
 }
 
+/// Names end at 253 bytes. This is much more, and little enough not to be multiplied into gigabytes.
+const MAX_AFFIX: usize = 4096;
+
 /// Puts a new text into every field that the specifications reach.
 ///
 /// `remember` is called first for a resource whose name is about to change, because references to it
 /// are found by its former name and by what was put around it.
 pub(super) fn rename(
     resources: &mut ResMap,
+    affix: &Text,
     specs: &[FieldSpec],
     scene: &Scene<'_>,
     remember: impl Fn(&mut Resource),
     new_text: impl Fn(&str) -> String,
 ) -> Result<()> {
+    if affix.len() > MAX_AFFIX {
+        return Err(Error::new(format!(
+            "a prefix or suffix of {} bytes makes names that no cluster accepts",
+            affix.len()
+        )));
+    }
     let fields = Fields::new(specs);
     for resource in resources.resources_mut() {
         let original = resource.original_id(scene.schema);

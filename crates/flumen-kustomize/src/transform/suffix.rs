@@ -17,6 +17,7 @@ pub(crate) fn transform(
 ) -> Result<()> {
     rename(
         resources,
+        suffix,
         specs,
         scene,
         |resource| {
