@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::HashSet};
 use flumen_yaml::{Map, Node, Text, Value};
 
 use super::{
-    DIRECTIVE, Fate, Merge, Type, Unknown,
+    DIRECTIVE, Fate, Merge, Type, Unknown, directive,
     keyed::{Arena, ITSELF, Keyed, key_text},
     tuples::Tuples,
 };
@@ -140,7 +140,10 @@ impl<'a> Merge<'a> {
             (None, Some(theirs)) => {
                 let mut added = arena[theirs].as_ref().clone();
                 // A directive counts once, though the element may be met again.
-                if is_again && let Some(map) = added.as_map_mut() {
+                if is_again
+                    && let Some(map) = added.as_map_mut()
+                    && directive(map).is_ok()
+                {
                     map.remove(DIRECTIVE);
                 }
                 let fate = self.settle(&mut added, element, Unknown::Keep)?;

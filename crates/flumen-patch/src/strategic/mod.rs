@@ -229,8 +229,13 @@ impl<'a> Merge<'a> {
             Value::Scalar(_) => {}
             Value::Map(fields) => {
                 match directive(fields) {
-                    Ok(Some(Directive::Delete)) => return Ok(Fate::Removed),
-                    Ok(Some(_)) => drop(fields.remove(DIRECTIVE)),
+                    Ok(Some(directive)) => {
+                        // Taken out in any case: a list may fail to drop the element.
+                        fields.remove(DIRECTIVE);
+                        if matches!(directive, Directive::Delete) {
+                            return Ok(Fate::Removed);
+                        }
+                    }
                     Err(error) if unknown == Unknown::Refuse => return Err(error),
                     Ok(None) | Err(_) => {}
                 }

@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Result},
     id::ResId,
     resource::{Resource, field_map_mut},
+    scalar,
 };
 
 /// Whether a change may have moved the id of a resource.
@@ -133,18 +134,18 @@ pub(super) fn merge(
     if !patch.allow_kind_change
         && let Some(root) = resource.node_mut().as_map_mut()
     {
-        restore(root, "kind", &before.gvk.kind);
+        restore(root, "kind", &before.gvk.kind)?;
     }
     if let Some(meta) =
         resource.node_mut().as_map_mut().and_then(|root| field_map_mut(root, "metadata"))
     {
         if !patch.allow_name_change {
-            restore(meta, "name", &before.name);
+            restore(meta, "name", &before.name)?;
         }
         if before.namespace.is_empty() {
             meta.remove("namespace");
         } else {
-            restore(meta, "namespace", &before.namespace);
+            restore(meta, "namespace", &before.namespace)?;
         }
     }
     resource.settle_links();
@@ -167,15 +168,15 @@ fn with_api_version(patch: &Node, target: &Node) -> Option<Node> {
     Some(patch)
 }
 
-/// Puts a text back that a merge may have changed; the style stays that of the merge.
-fn restore(map: &mut Map, key: &'static str, text: &Text) {
-    match map.get_mut(key).map(|node| &mut node.value) {
-        Some(Value::Scalar(scalar)) if scalar.text == *text && scalar.tag != Tag::Null => {}
-        Some(Value::Scalar(scalar)) => {
-            scalar.text = text.clone();
-            scalar.tag = Tag::Str;
+/// Puts a text back that a merge may have changed. kustomize keeps the quotes that the merge left, or
+/// none, and does not say that it is a string.
+fn restore(map: &mut Map, key: &'static str, text: &Text) -> Result<()> {
+    match map.get_mut(key) {
+        Some(node) if node.is_scalar() => scalar::set_untagged(node, text.clone()),
+        _ => {
+            map.set(Text::literal(key), scalar::new_string(text.clone()));
+            Ok(())
         }
-        _ => map.set(Text::literal(key), Node::string(text.clone())),
     }
 }
 
