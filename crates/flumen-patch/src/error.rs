@@ -16,6 +16,10 @@ pub enum Error {
     #[error("unknown patch strategy '{directive}'")]
     UnknownDirective { directive: String, pos: Pos },
 
+    /// A patch adds a key that JSON cannot have.
+    #[error("mapping key {key} has an unsupported type: it is no string, quote it")]
+    BareKey { key: String, pos: Pos },
+
     /// A text that should be a JSON patch is none.
     #[error("{message}")]
     MalformedPatch { message: String, pos: Pos },
@@ -42,6 +46,7 @@ impl Error {
         match self {
             Self::WrongKind { pos, .. }
             | Self::UnknownDirective { pos, .. }
+            | Self::BareKey { pos, .. }
             | Self::MalformedPatch { pos, .. }
             | Self::DoesNotApply { pos, .. }
             | Self::CopyBudget { pos, .. }

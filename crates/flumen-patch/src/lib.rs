@@ -13,6 +13,7 @@ mod error;
 mod hints;
 mod json_merge;
 mod json_patch;
+mod json_text;
 mod strategic;
 
 pub use error::{Error, NodeKind};

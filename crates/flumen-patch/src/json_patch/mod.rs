@@ -9,7 +9,6 @@
 //! [`normal`] does to the rest what that passage would have done.
 
 mod apply;
-mod json_text;
 mod normal;
 mod operation;
 mod pointer;

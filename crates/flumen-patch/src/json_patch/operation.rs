@@ -2,8 +2,7 @@
 
 use flumen_yaml::{Budget, Canonical, Node, Pos, Style, Tag, Text, Value, canonical};
 
-use super::json_text;
-use crate::Error;
+use crate::{Error, json_text};
 
 /// A JSON patch, RFC 6902.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use flumen_yaml::Pos;
 use crate::Error;
 
 /// Refuses a text that is YAML but no JSON.
-pub(super) fn check(text: &str, first_line: u32) -> Result<(), Error> {
+pub(crate) fn check(text: &str, first_line: u32) -> Result<(), Error> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0 };
     scan.document().map_err(|problem| {
         let before = &text.as_bytes()[..scan.at.min(text.len())];
