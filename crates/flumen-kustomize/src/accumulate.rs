@@ -18,7 +18,7 @@ use crate::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::Loader,
+    loader::{Entry, Loader},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,
@@ -108,16 +108,13 @@ impl Target {
         state: &mut State<'_>,
     ) -> Result<()> {
         let path = entry.text.as_str();
-        let not_a_file = match self.loader.read(path) {
-            Ok(file) => {
+        let loader = match self.loader.resource(path)? {
+            Entry::Directory(loader) => loader,
+            Entry::File(file) => {
                 return self
                     .add_file(accumulator, path, &file.bytes, &file.path, state)
                     .within(|| format!("accumulating resources from '{path}'"));
             }
-            Err(error) => error,
-        };
-        let Ok(loader) = self.loader.enter(path) else {
-            return Err(not_a_file.within(format!("accumulating resources from '{path}'")));
         };
         let root = Arc::clone(loader.root());
         let base = state.base(loader, self.provenance.as_ref().map(|here| here.join(path)))?;
@@ -300,9 +297,10 @@ impl Target {
 
     fn run_validators(&self, resources: &mut ResMap, state: &mut State<'_>) -> Result<()> {
         for (plugin, _) in self.plugins(&self.kustomization.validators, state)? {
-            let mut validated = resources.clone();
-            plugin.transform(&mut validated, &self.scene(state))?;
-            plugins::check_unchanged(resources, &validated, &state.schema)?;
+            // What a validator may leave behind, a label, stays.
+            let before = resources.clone();
+            plugin.transform(resources, &self.scene(state))?;
+            plugins::check_unchanged(&before, resources, &state.schema)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use std::{
 use flumen_fs::{Bounds, Tree};
 use flumen_yaml::Pos;
 
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a build failed.
 #[derive(Debug)]
@@ -26,18 +26,8 @@ struct Parts {
     hint: Option<String>,
     /// Innermost first, as it is collected on the way out.
     context: Vec<String>,
-    kind: Kind,
     /// Whether the line at the location may hold a secret.
     is_private: bool,
-}
-
-/// What a caller inside the engine may want to know about an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
-    #[default]
-    Other,
-    /// The file was found and read, but it is not YAML.
-    MalformedYaml,
 }
 
 /// A place in a file.
@@ -56,7 +46,6 @@ impl Error {
             location: None,
             hint: None,
             context: Vec::new(),
-            kind: Kind::Other,
             is_private: false,
         }))
     }
@@ -98,16 +87,6 @@ impl Error {
     pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
         self.0.context.push(doing.into());
         self
-    }
-
-    #[must_use]
-    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
-        self.0.kind = kind;
-        self
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.0.kind
     }
 
     /// Adds the line that the location names, unless the file may hold secrets or cannot be read.

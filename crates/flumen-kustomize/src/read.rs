@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
-    error::{Error, Kind, Result},
+    error::{Error, Result},
     id::meta_text,
     resource::Resource,
 };
@@ -114,9 +114,7 @@ fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> 
 }
 
 pub(crate) fn malformed_yaml(error: &flumen_yaml::Error, file: &Path) -> Error {
-    Error::new(format!("MalformedYAMLError: {error}"))
-        .at(file, error.pos())
-        .of_kind(Kind::MalformedYaml)
+    Error::new(format!("MalformedYAMLError: {error}")).at(file, error.pos())
 }
 
 /// A list that is alone in its file stands for its items.

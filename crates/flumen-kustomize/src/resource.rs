@@ -206,12 +206,6 @@ impl Resource {
         value.filter(|value| !value.is_null()).and_then(Node::as_str).unwrap_or_default()
     }
 
-    pub(crate) fn set_kind(&mut self, kind: Text) {
-        if let Some(map) = self.node_mut().as_map_mut() {
-            map.set(Text::literal("kind"), Node::string(kind));
-        }
-    }
-
     pub(crate) fn set_name(&mut self, name: impl Into<Text>) {
         if let Some(meta) = self.metadata_mut() {
             meta.set(Text::literal("name"), Node::string(name));

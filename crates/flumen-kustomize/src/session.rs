@@ -13,7 +13,7 @@ use crate::{
     build_metadata::{ORIGIN, Provenance, TRANSFORMATIONS},
     config::FieldSpec,
     error::{Context, Error, Result},
-    kustomization::{self, fields::Kustomization},
+    kustomization::fields::Kustomization,
     loader::{LoadRestriction, Loader},
     read,
     resmap::ResMap,
