@@ -19,9 +19,9 @@ pub(crate) fn transform(
     specs: &[FieldSpec],
     scene: &Scene<'_>,
 ) -> Result<()> {
+    check_length("prefix", prefix)?;
     rename(
         resources,
-        prefix,
         specs,
         scene,
         |resource| {
@@ -34,8 +34,15 @@ pub(crate) fn transform(
     )
 }
 
-/// Names end at 253 bytes. This is much more, and little enough not to be multiplied into gigabytes.
-const MAX_AFFIX: usize = 4096;
+/// Refuses what no name can hold, before it is put into every resource.
+pub(super) fn check_length(what: &str, text: &str) -> Result<()> {
+    const MAX: usize = 4096;
+    if text.len() > MAX {
+        return Err(Error::new(format!("the name {what} is too long: {} bytes", text.len()))
+            .hint("names of objects have at most 253 characters"));
+    }
+    Ok(())
+}
 
 /// Puts a new text into every field that the specifications reach.
 ///
@@ -43,18 +50,11 @@ const MAX_AFFIX: usize = 4096;
 /// are found by its former name and by what was put around it.
 pub(super) fn rename(
     resources: &mut ResMap,
-    affix: &Text,
     specs: &[FieldSpec],
     scene: &Scene<'_>,
     remember: impl Fn(&mut Resource),
     new_text: impl Fn(&str) -> String,
 ) -> Result<()> {
-    if affix.len() > MAX_AFFIX {
-        return Err(Error::new(format!(
-            "a prefix or suffix of {} bytes makes names that no cluster accepts",
-            affix.len()
-        )));
-    }
     let fields = Fields::new(specs);
     for resource in resources.resources_mut() {
         let original = resource.original_id(scene.schema);
@@ -132,6 +132,16 @@ mod tests {
                 format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: {name}}}}}");
             check("a-", "-z", &object, expected);
         }
+    }
+
+    #[test]
+    fn what_no_name_can_hold_is_refused() {
+        let specs = TransformerConfig::builtin().name_prefix;
+        let long = "p".repeat(1 << 20);
+        let actual = transformed("{kind: D, metadata: {name: x}}", |resources, scene| {
+            transform(resources, &long.as_str().into(), &specs, scene)
+        });
+        assert_eq!(actual, "error: the name prefix is too long: 1048576 bytes\n");
     }
 
     #[test]

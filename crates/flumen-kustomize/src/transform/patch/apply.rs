@@ -162,18 +162,18 @@ pub(super) fn merge(
     if !patch.allow_kind_change
         && let Some(root) = resource.node_mut().as_map_mut()
     {
-        restore(root, "kind", &before.gvk.kind)?;
+        restore(root, "kind", &before.gvk.kind, Some(tree))?;
     }
     if let Some(meta) =
         resource.node_mut().as_map_mut().and_then(|root| field_map_mut(root, "metadata"))
     {
         if !patch.allow_name_change {
-            restore(meta, "name", &before.name)?;
+            restore(meta, "name", &before.name, tree.get("metadata"))?;
         }
         if before.namespace.is_empty() {
             meta.remove("namespace");
         } else {
-            restore(meta, "namespace", &before.namespace)?;
+            restore(meta, "namespace", &before.namespace, tree.get("metadata"))?;
         }
     }
     resource.settle_links();
@@ -196,10 +196,12 @@ fn with_api_version(patch: &Node, target: &Node) -> Option<Node> {
     Some(patch)
 }
 
-/// Puts a text back that a merge may have changed. kustomize keeps the quotes that the merge left, or
-/// none, and does not say that it is a string.
-fn restore(map: &mut Map, key: &'static str, text: &Text) -> Result<()> {
+/// Puts a text back that the patch has changed. kustomize keeps the quotes that were there before, or
+/// none, and does not say that the text is a string.
+fn restore(map: &mut Map, key: &'static str, text: &Text, patch: Option<&Node>) -> Result<()> {
+    let is_patched = patch.and_then(|patch| patch.get(key)).is_some();
     match map.get_mut(key) {
+        Some(node) if node.is_scalar() && !node.is_null() && !is_patched => Ok(()),
         Some(node) if node.is_scalar() => scalar::set_untagged(node, text.clone()),
         _ => {
             map.set(Text::literal(key), scalar::new_string(text.clone()));
