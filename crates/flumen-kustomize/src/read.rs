@@ -7,12 +7,13 @@
 use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
-use flumen_yaml::{Budget, Entry, Node, Text, Value};
+use flumen_yaml::{Budget, Entry, Node, Pos, Tag, Text, Value};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
+    comment_schemas,
     error::{Error, Result},
     id::meta_text,
     resource::Resource,
@@ -30,8 +31,40 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
     let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
-    patches.iter_mut().for_each(|patch| keep_first_of_each_key(patch.node_mut()));
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let is_quoted = |pos: Pos| {
+        let line = usize::try_from(pos.line.saturating_sub(first_line)).unwrap_or(usize::MAX);
+        let column = usize::try_from(pos.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let start = lines.get(line).and_then(|line| line.chars().nth(column));
+        matches!(start, Some('"' | '\''))
+    };
+    for patch in &mut patches {
+        keep_first_of_each_key(patch.node_mut());
+        let mut keys = Vec::new();
+        for entry in patch.node().as_map().into_iter().flatten() {
+            find_odd_keys(&entry.value, &mut keys);
+        }
+        keys.retain(|pos| !is_quoted(*pos));
+        patch.unquoted_keys = keys;
+    }
     Ok(patches)
+}
+
+/// Keys that would not be strings without quotes.
+fn find_odd_keys(node: &Node, found: &mut Vec<Pos>) {
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::Seq(items) => items.iter().for_each(|item| find_odd_keys(item, found)),
+        Value::Map(map) => {
+            for entry in map {
+                if flumen_yaml::resolve(&entry.key) != Tag::Str {
+                    found.push(entry.key_pos);
+                }
+                find_odd_keys(&entry.value, found);
+            }
+        }
+    }
 }
 
 fn keep_first_of_each_key(node: &mut Node) {
@@ -53,6 +86,8 @@ fn resources_with(
     first_line: u32,
 ) -> Result<Vec<Resource>> {
     let nodes = nodes(read, bytes, file, first_line)?;
+    let comment_schemas =
+        std::str::from_utf8(bytes).ok().and_then(|text| comment_schemas::find(text, first_line));
     let origin = |node: &Node| Origin {
         file: Some(Arc::clone(file)),
         pos: node.pos,
@@ -63,6 +98,7 @@ fn resources_with(
         .map(|node| {
             let origin = origin(&node);
             let mut resource = Resource::new(node, origin);
+            resource.comment_schemas.clone_from(&comment_schemas);
             // A manifest may bring the memory of an earlier build, and kustomize believes it.
             if resource.annotations().iter().any(|entry| entry.key.starts_with(INTERNAL)) {
                 build_annotations::absorb(&mut resource);
@@ -88,7 +124,7 @@ fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> 
     let text = without_carriage_returns(flumen_yaml::decode(bytes).map_err(malformed)?);
     let pieces = split(&text, first_line).map_err(|(separator, line)| {
         Error::new(format!("invalid document separator: {separator}"))
-            .at(file, flumen_yaml::Pos::new(line, 1))
+            .at(file, Pos::new(line, 1))
             .hint("only white space or a comment may follow `---` on its line")
     })?;
 
@@ -262,7 +298,7 @@ pub(crate) fn finish_annotations(node: &mut Node, drop: &[&str]) {
 
 fn make_string(entry: &mut Entry) {
     match entry.value.as_scalar_mut() {
-        Some(scalar) => scalar.tag = flumen_yaml::Tag::Str,
+        Some(scalar) => scalar.tag = Tag::Str,
         None => entry.value = Node::string(Text::default()),
     }
 }

@@ -4,11 +4,12 @@
 //! manifest and removes them at the end. Here it stands beside the tree, which makes it cheap; the few
 //! places where the annotations would be visible ask [`Resource::has_build_annotations`].
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::Arc};
 
 use flumen_object::{Gvk, Origin};
+use flumen_patch::Hints;
 use flumen_schema::Schema;
-use flumen_yaml::{Entry, Map, Node, Text, Value};
+use flumen_yaml::{Entry, Map, Node, Pos, Text, Value};
 
 use crate::{
     id::{self, ResId},
@@ -29,6 +30,9 @@ pub(crate) struct Resource {
     /// Set on patches: whether they may change the name or the kind of what they are applied to.
     pub(crate) allow_name_change: bool,
     pub(crate) allow_kind_change: bool,
+    /// Set on patches: keys below the outermost mapping that are numbers, booleans or null. They match
+    /// keys of the target by their text, but none may be added: it could not be printed.
+    pub(crate) unquoted_keys: Vec<Pos>,
     /// Whether another resource refers to this one by name.
     pub(crate) is_referenced: bool,
     /// Names of the `vars` that read from this resource.
@@ -36,6 +40,8 @@ pub(crate) struct Resource {
     /// Which of its scalars are one and the same to kustomize.
     pub(crate) links: Links,
     pub(crate) origin: Origin,
+    /// Schemas that stand in comments of the file.
+    pub(crate) comment_schemas: Option<Arc<Hints>>,
 }
 
 /// A name, namespace and kind that the resource had before a transformation.
@@ -90,10 +96,12 @@ impl Resource {
             needs_hash: false,
             allow_name_change: false,
             allow_kind_change: false,
+            unquoted_keys: Vec::new(),
             is_referenced: false,
             var_names: Vec::new(),
             links: Links::default(),
             origin,
+            comment_schemas: None,
         }
     }
 
@@ -268,7 +276,7 @@ impl Resource {
         }
         pairs.sort();
         let entries = pairs.into_iter().map(|(key, value)| Entry::new(key, Node::string(value)));
-        let map = Node::new(flumen_yaml::Pos::default(), Value::Map(entries.collect()));
+        let map = Node::new(Pos::default(), Value::Map(entries.collect()));
         meta.remove(field);
         meta.push(Entry::new(field, map));
     }

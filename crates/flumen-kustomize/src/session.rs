@@ -127,6 +127,14 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
     vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
+    if let Some(problem) = state.schema.problem() {
+        return Err(Error::new(problem.to_string()).within("reading the `openapi` document"));
+    }
+    for resource in resources.iter() {
+        // A patch may have taken away what makes a manifest one.
+        let file = resource.origin.file.as_deref().unwrap_or(&target.file);
+        read::check_metadata(resource.node(), file)?;
+    }
     resources
         .resources_mut()
         .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));

@@ -67,7 +67,12 @@ impl Scanner<'_> {
         self.remove_simple_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
-            if let Some(key) = self.simple_keys.pop() {
+            let key = self.simple_keys.pop();
+            // After `[]` this means the bracket itself. go-yaml forgets it, too, but has the token
+            // behind it at hand by then.
+            if let Some(key) = key
+                && self.lookahead > 1
+            {
                 self.forget_awaited(key.token_number);
             }
         }

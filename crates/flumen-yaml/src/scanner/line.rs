@@ -186,6 +186,7 @@ impl Scanner<'_> {
         // It is a scalar, unless a `:` makes it a key; then `fetch` shall have it.
         let before = self.cursor;
         self.simple_key_allowed = false;
+        self.collects_comments = false;
         let scanned = self.scan_scalar(mark);
         if self.cursor.mark().line == mark.line && self.is_before_colon() || scanned.is_err() {
             self.cursor = before;

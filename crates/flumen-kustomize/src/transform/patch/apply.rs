@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flumen_patch::{Outcome, strategic_merge};
+use flumen_patch::{Hints, Outcome, Rules, strategic_merge_with};
 use flumen_schema::Schema;
 use flumen_yaml::{Map, Node, Pos, Tag, Text, Value};
 
@@ -105,6 +105,21 @@ fn sees_annotations(patch: &Node) -> bool {
     annotations || has_directive(root) || has_directive(meta)
 }
 
+/// The first of `keys` that the patch would add to the target.
+fn new_key<'p>(target: Option<&Node>, patch: &'p Node, keys: &[Pos]) -> Option<&'p Text> {
+    match &patch.value {
+        Value::Scalar(_) => None,
+        Value::Seq(items) => items.iter().find_map(|item| new_key(None, item, keys)),
+        Value::Map(map) => map.iter().find_map(|entry| {
+            let old = target.and_then(|target| target.get(&entry.key));
+            if old.is_none() && keys.contains(&entry.key_pos) {
+                return Some(&entry.key);
+            }
+            new_key(old, &entry.value, keys)
+        }),
+    }
+}
+
 /// Merges a patch into a resource. One that is deleted becomes an empty tree.
 pub(super) fn merge(
     resource: &mut Resource,
@@ -122,7 +137,20 @@ pub(super) fn merge(
     }
     let adapted = merge.takes_api_version.then(|| with_api_version(patch.node(), resource.node()));
     let tree = adapted.as_ref().and_then(Option::as_ref).unwrap_or(patch.node());
-    let outcome = strategic_merge(resource.node_mut(), tree, scene.schema)
+    if !patch.unquoted_keys.is_empty()
+        && let Some(key) = new_key(Some(resource.node()), tree, &patch.unquoted_keys)
+    {
+        let message = format!("the patch adds the key {key}, which is not a string: quote it");
+        return Err(explain(message, resource, merge, scene));
+    }
+    let none = Hints::default();
+    let target_schemas = resource.comment_schemas.clone();
+    let rules = Rules {
+        schema: scene.schema,
+        target_hints: target_schemas.as_deref().unwrap_or(&none),
+        patch_hints: patch.comment_schemas.as_deref().unwrap_or(&none),
+    };
+    let outcome = strategic_merge_with(resource.node_mut(), tree, rules)
         .map_err(|error| explain(error.to_string(), resource, merge, scene))?;
     if outcome == Outcome::Deleted || resource.node().is_nil_or_empty() {
         *resource.node_mut() = Node::null();
@@ -134,18 +162,18 @@ pub(super) fn merge(
     if !patch.allow_kind_change
         && let Some(root) = resource.node_mut().as_map_mut()
     {
-        restore(root, "kind", &before.gvk.kind)?;
+        restore(root, "kind", &before.gvk.kind, Some(tree))?;
     }
     if let Some(meta) =
         resource.node_mut().as_map_mut().and_then(|root| field_map_mut(root, "metadata"))
     {
         if !patch.allow_name_change {
-            restore(meta, "name", &before.name)?;
+            restore(meta, "name", &before.name, tree.get("metadata"))?;
         }
         if before.namespace.is_empty() {
             meta.remove("namespace");
         } else {
-            restore(meta, "namespace", &before.namespace)?;
+            restore(meta, "namespace", &before.namespace, tree.get("metadata"))?;
         }
     }
     resource.settle_links();
@@ -168,10 +196,12 @@ fn with_api_version(patch: &Node, target: &Node) -> Option<Node> {
     Some(patch)
 }
 
-/// Puts a text back that a merge may have changed. kustomize keeps the quotes that the merge left, or
-/// none, and does not say that it is a string.
-fn restore(map: &mut Map, key: &'static str, text: &Text) -> Result<()> {
+/// Puts a text back that the patch has changed. kustomize keeps the quotes that were there before, or
+/// none, and does not say that the text is a string.
+fn restore(map: &mut Map, key: &'static str, text: &Text, patch: Option<&Node>) -> Result<()> {
+    let is_patched = patch.and_then(|patch| patch.get(key)).is_some();
     match map.get_mut(key) {
+        Some(node) if node.is_scalar() && !node.is_null() && !is_patched => Ok(()),
         Some(node) if node.is_scalar() => scalar::set_untagged(node, text.clone()),
         _ => {
             map.set(Text::literal(key), scalar::new_string(text.clone()));
