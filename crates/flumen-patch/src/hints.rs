@@ -34,6 +34,14 @@ enum Place {
 }
 
 impl Hints {
+    /// Takes comments with the place of the key that each stands beside or directly above. Those
+    /// that are no schema are skipped.
+    pub fn new<'t>(comments: impl IntoIterator<Item = (Pos, &'t str)>) -> Self {
+        let schemas = comments.into_iter();
+        let schemas = schemas.filter_map(|(pos, text)| Some((Place::Field(pos), schema(text)?)));
+        Self { schemas: schemas.collect(), bare_keys: HashSet::new() }
+    }
+
     /// Looks for schemas in the comments of a text that begins at `first_line` of its file.
     pub fn of_target(text: &str, first_line: u32) -> Self {
         let mut hints = Self::default();
