@@ -15,7 +15,6 @@
 mod accumulate;
 mod build_annotations;
 mod build_metadata;
-mod comment_schemas;
 mod config;
 mod configurations;
 mod crds;

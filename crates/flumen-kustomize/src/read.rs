@@ -7,13 +7,13 @@
 use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
+use flumen_patch::Hints;
 use flumen_yaml::{Budget, Entry, Node, Pos, Tag, Text, Value};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
-    comment_schemas,
     error::{Error, Result},
     id::meta_text,
     resource::Resource,
@@ -24,46 +24,29 @@ type ReadDocument = fn(&Text, u32, &Budget) -> Result<Option<Node>, flumen_yaml:
 
 /// Reads all resources of a file or of an inline text that begins at `first_line` of the file.
 pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
-    resources_with(flumen_yaml::read_resource, bytes, file, first_line)
+    let mut resources = resources_with(flumen_yaml::read_resource, bytes, file, first_line)?;
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        share_hints(&mut resources, Hints::of_target(text, first_line));
+    }
+    Ok(resources)
 }
 
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
     let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
-    let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    let is_quoted = |pos: Pos| {
-        let line = usize::try_from(pos.line.saturating_sub(first_line)).unwrap_or(usize::MAX);
-        let column = usize::try_from(pos.column.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = lines.get(line).and_then(|line| line.chars().nth(column));
-        matches!(start, Some('"' | '\''))
-    };
-    for patch in &mut patches {
-        keep_first_of_each_key(patch.node_mut());
-        let mut keys = Vec::new();
-        for entry in patch.node().as_map().into_iter().flatten() {
-            find_odd_keys(&entry.value, &mut keys);
-        }
-        keys.retain(|pos| !is_quoted(*pos));
-        patch.unquoted_keys = keys;
+    patches.iter_mut().for_each(|patch| keep_first_of_each_key(patch.node_mut()));
+    if let Ok(text) = flumen_yaml::decode(bytes) {
+        let hints = Hints::of_patch(&text, first_line, patches.iter().map(Resource::node));
+        share_hints(&mut patches, hints);
     }
     Ok(patches)
 }
 
-/// Keys that would not be strings without quotes.
-fn find_odd_keys(node: &Node, found: &mut Vec<Pos>) {
-    match &node.value {
-        Value::Scalar(_) => {}
-        Value::Seq(items) => items.iter().for_each(|item| find_odd_keys(item, found)),
-        Value::Map(map) => {
-            for entry in map {
-                if flumen_yaml::resolve(&entry.key) != Tag::Str {
-                    found.push(entry.key_pos);
-                }
-                find_odd_keys(&entry.value, found);
-            }
-        }
+fn share_hints(resources: &mut [Resource], hints: Hints) {
+    if !hints.is_empty() {
+        let hints = Arc::new(hints);
+        resources.iter_mut().for_each(|resource| resource.hints = Some(Arc::clone(&hints)));
     }
 }
 
@@ -86,8 +69,6 @@ fn resources_with(
     first_line: u32,
 ) -> Result<Vec<Resource>> {
     let nodes = nodes(read, bytes, file, first_line)?;
-    let comment_schemas =
-        std::str::from_utf8(bytes).ok().and_then(|text| comment_schemas::find(text, first_line));
     let origin = |node: &Node| Origin {
         file: Some(Arc::clone(file)),
         pos: node.pos,
@@ -98,7 +79,6 @@ fn resources_with(
         .map(|node| {
             let origin = origin(&node);
             let mut resource = Resource::new(node, origin);
-            resource.comment_schemas.clone_from(&comment_schemas);
             // A manifest may bring the memory of an earlier build, and kustomize believes it.
             if resource.annotations().iter().any(|entry| entry.key.starts_with(INTERNAL)) {
                 build_annotations::absorb(&mut resource);

@@ -30,9 +30,6 @@ pub(crate) struct Resource {
     /// Set on patches: whether they may change the name or the kind of what they are applied to.
     pub(crate) allow_name_change: bool,
     pub(crate) allow_kind_change: bool,
-    /// Set on patches: keys below the outermost mapping that are numbers, booleans or null. They match
-    /// keys of the target by their text, but none may be added: it could not be printed.
-    pub(crate) unquoted_keys: Vec<Pos>,
     /// Whether another resource refers to this one by name.
     pub(crate) is_referenced: bool,
     /// Names of the `vars` that read from this resource.
@@ -40,8 +37,8 @@ pub(crate) struct Resource {
     /// Which of its scalars are one and the same to kustomize.
     pub(crate) links: Links,
     pub(crate) origin: Origin,
-    /// Schemas that stand in comments of the file.
-    pub(crate) comment_schemas: Option<Arc<Hints>>,
+    /// What merging must know of the file besides the tree; mostly nothing.
+    pub(crate) hints: Option<Arc<Hints>>,
 }
 
 /// A name, namespace and kind that the resource had before a transformation.
@@ -96,12 +93,11 @@ impl Resource {
             needs_hash: false,
             allow_name_change: false,
             allow_kind_change: false,
-            unquoted_keys: Vec::new(),
             is_referenced: false,
             var_names: Vec::new(),
             links: Links::default(),
             origin,
-            comment_schemas: None,
+            hints: None,
         }
     }
 

@@ -105,21 +105,6 @@ fn sees_annotations(patch: &Node) -> bool {
     annotations || has_directive(root) || has_directive(meta)
 }
 
-/// The first of `keys` that the patch would add to the target.
-fn new_key<'p>(target: Option<&Node>, patch: &'p Node, keys: &[Pos]) -> Option<&'p Text> {
-    match &patch.value {
-        Value::Scalar(_) => None,
-        Value::Seq(items) => items.iter().find_map(|item| new_key(None, item, keys)),
-        Value::Map(map) => map.iter().find_map(|entry| {
-            let old = target.and_then(|target| target.get(&entry.key));
-            if old.is_none() && keys.contains(&entry.key_pos) {
-                return Some(&entry.key);
-            }
-            new_key(old, &entry.value, keys)
-        }),
-    }
-}
-
 /// Merges a patch into a resource. One that is deleted becomes an empty tree.
 pub(super) fn merge(
     resource: &mut Resource,
@@ -137,18 +122,12 @@ pub(super) fn merge(
     }
     let adapted = merge.takes_api_version.then(|| with_api_version(patch.node(), resource.node()));
     let tree = adapted.as_ref().and_then(Option::as_ref).unwrap_or(patch.node());
-    if !patch.unquoted_keys.is_empty()
-        && let Some(key) = new_key(Some(resource.node()), tree, &patch.unquoted_keys)
-    {
-        let message = format!("the patch adds the key {key}, which is not a string: quote it");
-        return Err(explain(message, resource, merge, scene));
-    }
     let none = Hints::default();
-    let target_schemas = resource.comment_schemas.clone();
+    let target_hints = resource.hints.clone();
     let rules = Rules {
         schema: scene.schema,
-        target_hints: target_schemas.as_deref().unwrap_or(&none),
-        patch_hints: patch.comment_schemas.as_deref().unwrap_or(&none),
+        target_hints: target_hints.as_deref().unwrap_or(&none),
+        patch_hints: patch.hints.as_deref().unwrap_or(&none),
     };
     let outcome = strategic_merge_with(resource.node_mut(), tree, rules)
         .map_err(|error| explain(error.to_string(), resource, merge, scene))?;
