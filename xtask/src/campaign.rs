@@ -25,6 +25,8 @@ pub(crate) mod reader;
 const CHANGES: u64 = 6;
 /// Faults after which a campaign gives up; more would only repeat them.
 const MAX_FAULTS: usize = 20;
+/// Enough of a fault to recognise it; the stored case tells the rest.
+const FAULT_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &[String]) -> Result {
     let mut name = None;
@@ -67,6 +69,10 @@ fn differential(binary: &Path, kustomize: &Path, time: Duration, seed: u64) -> R
             return Ok(Some(fault));
         }
         let theirs = case.run(kustomize)?;
+        // Where the reference crashes there is nothing to agree with.
+        if theirs.accident().is_some() {
+            return Ok(None);
+        }
         Ok(match (ours.succeeded(), theirs.succeeded()) {
             (true, true) => difference(&theirs.stdout, &ours.stdout),
             (true, false) => Some(format!("only the reference refuses:\n{}", theirs.stderr)),
@@ -109,7 +115,8 @@ fn search(
             if let Some(fault) = examine(&case)? {
                 faults += 1;
                 let path = store(name, seed, tried, &mut case)?;
-                say(&format!("{} (from {}): {}", path.display(), case.name, fault.trim_end()));
+                let fault: Vec<&str> = fault.lines().take(FAULT_LINES).collect();
+                say(&format!("{} (from {}): {}", path.display(), case.name, fault.join("\n")));
                 break;
             }
         }

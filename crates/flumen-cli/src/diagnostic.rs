@@ -85,7 +85,9 @@ impl<'a> Diagnostic<'a> {
             }
             if left_out == 0 || index < first_left_out || index >= first_left_out + left_out {
                 let step = printable(step, Lines::Escape, MAX_CONTEXT_BYTES);
-                let _ = writeln!(out, "  while {step}");
+                // Kustomize's words name an activity or what came of it.
+                let is_activity = step.split(' ').next().is_some_and(|word| word.ends_with("ing"));
+                let _ = writeln!(out, "  {} {step}", if is_activity { "while" } else { "so:" });
             }
         }
     }

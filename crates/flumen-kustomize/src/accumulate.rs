@@ -18,7 +18,7 @@ use crate::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::Loader,
+    loader::{Entry, Loader},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,
@@ -108,16 +108,13 @@ impl Target {
         state: &mut State<'_>,
     ) -> Result<()> {
         let path = entry.text.as_str();
-        let not_a_file = match self.loader.read(path) {
-            Ok(file) => {
+        let loader = match self.loader.resource(path)? {
+            Entry::Directory(loader) => loader,
+            Entry::File(file) => {
                 return self
                     .add_file(accumulator, path, &file.bytes, &file.path, state)
                     .within(|| format!("accumulating resources from '{path}'"));
             }
-            Err(error) => error,
-        };
-        let Ok(loader) = self.loader.enter(path) else {
-            return Err(not_a_file.within(format!("accumulating resources from '{path}'")));
         };
         let root = Arc::clone(loader.root());
         let base = state.base(loader, self.provenance.as_ref().map(|here| here.join(path)))?;
@@ -183,37 +180,20 @@ impl Target {
         for args in &kustomization.config_map_generator {
             let generated = generate::config_map(args, options, &self.scene(state))
                 .map_err(|error| error.at(&self.file, args.pos))?;
-            self.absorb(resources, generated, self.builtin("ConfigMapGenerator"), state)
+            absorb(resources, generated, self.builtin("ConfigMapGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
         for args in &kustomization.secret_generator {
             let generated = generate::secret(args, options, &self.scene(state))
                 .map_err(|error| error.at(&self.file, args.pos).keep_private())?;
-            self.absorb(resources, generated, self.builtin("SecretGenerator"), state)
+            absorb(resources, generated, self.builtin("SecretGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
         for (plugin, provenance) in self.plugins(&kustomization.generators, state)? {
             let generated = plugin.generate(&self.scene(state))?;
-            self.absorb(resources, generated, provenance, state)?;
+            absorb(resources, generated, provenance, state)?;
         }
         Ok(())
-    }
-
-    fn absorb(
-        &self,
-        resources: &mut ResMap,
-        mut generated: ResMap,
-        provenance: Option<Provenance>,
-        state: &State<'_>,
-    ) -> Result<()> {
-        if let Some(provenance) = provenance {
-            for resource in generated.bodies_mut() {
-                if resource.annotation(ORIGIN).is_none() {
-                    resource.set_annotation(ORIGIN, provenance.to_yaml());
-                }
-            }
-        }
-        resources.absorb_all(generated, &state.schema).within(|| "merging from generator")
     }
 
     /// Where results of a field of this kustomization come from.
@@ -300,9 +280,10 @@ impl Target {
 
     fn run_validators(&self, resources: &mut ResMap, state: &mut State<'_>) -> Result<()> {
         for (plugin, _) in self.plugins(&self.kustomization.validators, state)? {
-            let mut validated = resources.clone();
-            plugin.transform(&mut validated, &self.scene(state))?;
-            plugins::check_unchanged(resources, &validated, &state.schema)?;
+            // What a validator may leave behind, a label, stays.
+            let before = resources.clone();
+            plugin.transform(resources, &self.scene(state))?;
+            plugins::check_unchanged(&before, resources, &state.schema)?;
         }
         Ok(())
     }
@@ -346,6 +327,23 @@ impl Accumulator {
         self.config.merge(&other.config)?;
         self.vars.merge(other.vars)
     }
+}
+
+/// Adds what a generator made.
+fn absorb(
+    resources: &mut ResMap,
+    mut generated: ResMap,
+    provenance: Option<Provenance>,
+    state: &State<'_>,
+) -> Result<()> {
+    if let Some(provenance) = provenance {
+        for resource in generated.bodies_mut() {
+            if resource.annotation(ORIGIN).is_none() {
+                resource.set_annotation(ORIGIN, provenance.to_yaml());
+            }
+        }
+    }
+    resources.absorb_all(generated, &state.schema).within(|| "merging from generator")
 }
 
 fn record(resources: &mut ResMap, provenance: Option<&Provenance>, times: usize) {

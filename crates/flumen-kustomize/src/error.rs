@@ -13,7 +13,7 @@ use std::{
 use flumen_fs::{Bounds, Tree};
 use flumen_yaml::Pos;
 
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a build failed.
 #[derive(Debug)]
@@ -26,18 +26,8 @@ struct Parts {
     hint: Option<String>,
     /// Innermost first, as it is collected on the way out.
     context: Vec<String>,
-    kind: Kind,
     /// Whether the line at the location may hold a secret.
     is_private: bool,
-}
-
-/// What a caller inside the engine may want to know about an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
-    #[default]
-    Other,
-    /// The file was found and read, but it is not YAML.
-    MalformedYaml,
 }
 
 /// A place in a file.
@@ -56,7 +46,6 @@ impl Error {
             location: None,
             hint: None,
             context: Vec::new(),
-            kind: Kind::Other,
             is_private: false,
         }))
     }
@@ -100,16 +89,6 @@ impl Error {
         self
     }
 
-    #[must_use]
-    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
-        self.0.kind = kind;
-        self
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.0.kind
-    }
-
     /// Adds the line that the location names, unless the file may hold secrets or cannot be read.
     #[must_use]
     pub(crate) fn with_line_text(mut self, tree: &dyn Tree) -> Self {
@@ -122,7 +101,9 @@ impl Error {
         {
             let line = usize::try_from(location.pos.line).unwrap_or(usize::MAX);
             let text = String::from_utf8_lossy(&bytes);
-            location.line_text = text.lines().nth(line - 1).map(ToOwned::to_owned);
+            // Literals of a secret may stand on the very line of the mistake.
+            let line = text.lines().nth(line - 1).filter(|line| !line.contains("literals"));
+            location.line_text = line.map(ToOwned::to_owned);
         }
         self
     }

@@ -23,15 +23,6 @@ pub(crate) struct ResId {
 }
 
 impl ResId {
-    pub(crate) fn new(gvk: Gvk, name: Text, namespace: Text, schema: &Schema) -> Self {
-        let cluster_scoped = if gvk.group.is_empty() {
-            schema.is_cluster_scoped(&gvk.version, &gvk.kind)
-        } else {
-            schema.is_cluster_scoped(&gvk.api_version(), &gvk.kind)
-        };
-        Self { gvk, name, namespace, cluster_scoped }
-    }
-
     pub(crate) fn of(node: &Node, schema: &Schema) -> Self {
         let api_version = node.get("apiVersion").and_then(Node::text).cloned().unwrap_or_default();
         let kind = node.get("kind").and_then(Node::text).cloned().unwrap_or_default();
@@ -54,26 +45,9 @@ impl ResId {
         }
     }
 
-    pub(crate) fn is_in_default_namespace(&self) -> bool {
-        !self.cluster_scoped && self.effective_namespace() == DEFAULT_NAMESPACE
-    }
-
     /// Same kind and name, whatever the namespace.
     pub(crate) fn same_name(&self, other: &Self) -> bool {
         self.name == other.name && self.gvk == other.gvk
-    }
-
-    /// Whether every part that `selector` names is the same here.
-    pub(crate) fn is_selected_by(&self, selector: &Self) -> bool {
-        fn agrees(selected: &str, value: &str) -> bool {
-            selected.is_empty() || selected == value
-        }
-        agrees(&selector.name, &self.name)
-            && (selector.namespace.is_empty()
-                || selector.effective_namespace() == self.effective_namespace())
-            && agrees(&selector.gvk.group, &self.gvk.group)
-            && agrees(&selector.gvk.version, &self.gvk.version)
-            && agrees(&selector.gvk.kind, &self.gvk.kind)
     }
 }
 

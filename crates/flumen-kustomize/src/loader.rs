@@ -19,7 +19,6 @@ use std::{
 use flumen_fs::{Bounds, FsError, Tree, clean};
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::remote::{is_remote, printable};
 use crate::error::{Error, Result};
 
 /// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.
@@ -27,7 +26,7 @@ const MAX_DEPTH: usize = 200;
 
 /// Kustomizations entered in one build. Twenty-four directories that each name the next one twice
 /// would enter sixteen million.
-const MAX_ENTERED: usize = 20_000;
+const MAX_ENTERED: usize = 10_000;
 
 /// Larger files are not kept in case they are read again.
 const MAX_CACHED_SIZE: usize = 1 << 20;

@@ -7,13 +7,14 @@
 use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
-use flumen_yaml::{Budget, Entry, Node, Text, Value};
+use flumen_patch::Hints;
+use flumen_yaml::{Budget, Entry, Node, Pos, Tag, Text, Value};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
-    error::{Error, Kind, Result},
+    error::{Error, Result},
     id::meta_text,
     resource::Resource,
 };
@@ -23,15 +24,34 @@ type ReadDocument = fn(&Text, u32, &Budget) -> Result<Option<Node>, flumen_yaml:
 
 /// Reads all resources of a file or of an inline text that begins at `first_line` of the file.
 pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
-    resources_with(flumen_yaml::read_resource, bytes, file, first_line)
+    let mut resources = resources_with(flumen_yaml::read_resource, bytes, file, first_line)?;
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        share_hints(&mut resources, Hints::of_target(text, first_line));
+    }
+    Ok(resources)
 }
 
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
     let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
-    patches.iter_mut().for_each(|patch| keep_first_of_each_key(patch.node_mut()));
+    for patch in &mut patches {
+        keep_first_of_each_key(patch.node_mut());
+    }
+    if let Ok(text) = flumen_yaml::decode(bytes) {
+        let hints = Hints::of_patch(&text, first_line, patches.iter().map(Resource::node));
+        share_hints(&mut patches, hints);
+    }
     Ok(patches)
+}
+
+fn share_hints(resources: &mut [Resource], hints: Hints) {
+    if !hints.is_empty() {
+        let hints = Arc::new(hints);
+        for resource in resources {
+            resource.hints = Some(Arc::clone(&hints));
+        }
+    }
 }
 
 fn keep_first_of_each_key(node: &mut Node) {
@@ -88,7 +108,7 @@ fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> 
     let text = without_carriage_returns(flumen_yaml::decode(bytes).map_err(malformed)?);
     let pieces = split(&text, first_line).map_err(|(separator, line)| {
         Error::new(format!("invalid document separator: {separator}"))
-            .at(file, flumen_yaml::Pos::new(line, 1))
+            .at(file, Pos::new(line, 1))
             .hint("only white space or a comment may follow `---` on its line")
     })?;
 
@@ -114,9 +134,7 @@ fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> 
 }
 
 pub(crate) fn malformed_yaml(error: &flumen_yaml::Error, file: &Path) -> Error {
-    Error::new(format!("MalformedYAMLError: {error}"))
-        .at(file, error.pos())
-        .of_kind(Kind::MalformedYaml)
+    Error::new(format!("MalformedYAMLError: {error}")).at(file, error.pos())
 }
 
 /// A list that is alone in its file stands for its items.
@@ -264,7 +282,7 @@ pub(crate) fn finish_annotations(node: &mut Node, drop: &[&str]) {
 
 fn make_string(entry: &mut Entry) {
     match entry.value.as_scalar_mut() {
-        Some(scalar) => scalar.tag = flumen_yaml::Tag::Str,
+        Some(scalar) => scalar.tag = Tag::Str,
         None => entry.value = Node::string(Text::default()),
     }
 }

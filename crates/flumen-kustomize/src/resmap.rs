@@ -71,7 +71,11 @@ impl ResMap {
 
     /// Drops resources whose tree has become empty.
     pub(crate) fn drop_empties(&mut self) {
-        self.resources_mut().retain(|resource| !resource.node().is_nil_or_empty());
+        let is_empty = |resource: &Resource| resource.node().is_nil_or_empty();
+        // This follows every transformer; the index must outlive it where nothing goes.
+        if self.resources.iter().any(is_empty) {
+            self.resources_mut().retain(|resource| !is_empty(resource));
+        }
     }
 
     fn index(&self, schema: &Schema) -> &Index {

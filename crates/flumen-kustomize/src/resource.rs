@@ -4,11 +4,12 @@
 //! manifest and removes them at the end. Here it stands beside the tree, which makes it cheap; the few
 //! places where the annotations would be visible ask [`Resource::has_build_annotations`].
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::Arc};
 
 use flumen_object::{Gvk, Origin};
+use flumen_patch::Hints;
 use flumen_schema::Schema;
-use flumen_yaml::{Entry, Map, Node, Text, Value};
+use flumen_yaml::{Entry, Map, Node, Pos, Text, Value};
 
 use crate::{
     id::{self, ResId},
@@ -16,6 +17,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an annotation of kustomize's")]
 pub(crate) struct Resource {
     node: Node,
     /// The current id, computed when asked for and forgotten when the tree may have changed.
@@ -36,6 +38,8 @@ pub(crate) struct Resource {
     /// Which of its scalars are one and the same to kustomize.
     pub(crate) links: Links,
     pub(crate) origin: Origin,
+    /// What merging must know of the file besides the tree; mostly nothing.
+    pub(crate) hints: Option<Arc<Hints>>,
 }
 
 /// A name, namespace and kind that the resource had before a transformation.
@@ -94,6 +98,7 @@ impl Resource {
             var_names: Vec::new(),
             links: Links::default(),
             origin,
+            hints: None,
         }
     }
 
@@ -206,12 +211,6 @@ impl Resource {
         value.filter(|value| !value.is_null()).and_then(Node::as_str).unwrap_or_default()
     }
 
-    pub(crate) fn set_kind(&mut self, kind: Text) {
-        if let Some(map) = self.node_mut().as_map_mut() {
-            map.set(Text::literal("kind"), Node::string(kind));
-        }
-    }
-
     pub(crate) fn set_name(&mut self, name: impl Into<Text>) {
         if let Some(meta) = self.metadata_mut() {
             meta.set(Text::literal("name"), Node::string(name));
@@ -274,7 +273,7 @@ impl Resource {
         }
         pairs.sort();
         let entries = pairs.into_iter().map(|(key, value)| Entry::new(key, Node::string(value)));
-        let map = Node::new(flumen_yaml::Pos::default(), Value::Map(entries.collect()));
+        let map = Node::new(Pos::default(), Value::Map(entries.collect()));
         meta.remove(field);
         meta.push(Entry::new(field, map));
     }

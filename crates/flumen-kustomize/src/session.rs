@@ -13,7 +13,7 @@ use crate::{
     build_metadata::{ORIGIN, Provenance, TRANSFORMATIONS},
     config::FieldSpec,
     error::{Context, Error, Result},
-    kustomization::{self, fields::Kustomization},
+    kustomization::fields::Kustomization,
     loader::{LoadRestriction, Loader},
     read,
     resmap::ResMap,
@@ -127,6 +127,14 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     hash::transform(&mut resources, &scene)?;
     name_reference::transform(&mut resources, &config.name_reference, &scene)?;
     vars.resolve(&mut resources, &config.var_reference, &mut state.warnings, &scene)?;
+    if let Some(problem) = state.schema.problem() {
+        return Err(Error::new(problem.to_string()).within("reading the `openapi` document"));
+    }
+    for resource in resources.iter() {
+        // A patch may have taken away what makes a manifest one.
+        let file = resource.origin.file.as_deref().unwrap_or(&target.file);
+        read::check_metadata(resource.node(), file)?;
+    }
     resources
         .resources_mut()
         .retain(|resource| !is_local_config(resource.annotation(LOCAL_CONFIG)));
@@ -213,7 +221,7 @@ impl State<'_> {
         let document = match field("path") {
             Some(path) => {
                 let file = target.loader.read(path)?;
-                let text = flumen_yaml::decode(&*file.bytes)
+                let text = flumen_yaml::decode(&file.bytes)
                     .map_err(|error| read::malformed_yaml(&error, &file.path))?;
                 self.has_own_schema = true;
                 Some(text)

@@ -13,25 +13,44 @@ pub enum Error {
     #[error("wrong node kind: expected {expected} but got {found}")]
     WrongKind { expected: NodeKind, found: NodeKind, pos: Pos },
 
-    /// An operation of a JSON patch does not apply, or is none.
-    #[error("{message}")]
-    Json { message: String, pos: Pos },
-
     #[error("unknown patch strategy '{directive}'")]
     UnknownDirective { directive: String, pos: Pos },
+
+    /// A patch adds a key that JSON cannot have.
+    #[error("mapping key {key} has an unsupported type: it is no string, quote it")]
+    BareKey { key: String, pos: Pos },
+
+    /// A text that should be a JSON patch is none.
+    #[error("{message}")]
+    MalformedPatch { message: String, pos: Pos },
+
+    /// An operation of a JSON patch cannot be done.
+    #[error("{message}")]
+    DoesNotApply { message: String, pos: Pos },
+
+    /// The copies of a JSON patch grow without measure.
+    #[error(
+        "Unable to complete the copy, the accumulated size increase of copy is {size}, \
+         exceeding the limit {limit}"
+    )]
+    CopyBudget { size: usize, limit: usize, pos: Pos },
+
+    /// A JSON patch makes an object that is nested deeper than anything that can be read.
+    #[error("the patch nests the object deeper than {limit} levels")]
+    TooDeep { limit: usize, pos: Pos },
 }
 
 impl Error {
-    pub(crate) const fn json(message: String, pos: Pos) -> Self {
-        Self::Json { message, pos }
-    }
-
     /// The place in the patch, or in the target where only that is wrong. May be unknown.
     pub const fn pos(&self) -> Pos {
         match self {
             Self::WrongKind { pos, .. }
-            | Self::Json { pos, .. }
-            | Self::UnknownDirective { pos, .. } => *pos,
+            | Self::UnknownDirective { pos, .. }
+            | Self::BareKey { pos, .. }
+            | Self::MalformedPatch { pos, .. }
+            | Self::DoesNotApply { pos, .. }
+            | Self::CopyBudget { pos, .. }
+            | Self::TooDeep { pos, .. } => *pos,
         }
     }
 }

@@ -11,10 +11,13 @@
 
 mod error;
 mod hints;
-mod json6902;
+mod json_merge;
+mod json_patch;
+mod json_text;
 mod strategic;
 
-pub use error::Error;
+pub use error::{Error, NodeKind};
 pub use hints::Hints;
-pub use json6902::JsonPatch;
+pub use json_merge::json_merge;
+pub use json_patch::JsonPatch;
 pub use strategic::{Outcome, Rules, strategic_merge, strategic_merge_with};

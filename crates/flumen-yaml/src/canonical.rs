@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     Map, Node, Scalar, Style, Tag, Unprintable, Value,
-    number::{float_value, int_value},
+    number::{float_value, int_value, push_json_float},
     timestamp::Timestamp,
 };
 
@@ -85,11 +85,12 @@ fn same_scalar(a: &Scalar, b: &Scalar) -> bool {
     }
 }
 
+/// Whether both are the same JSON. The digits of a large float are not its exact value, but it is
+/// the digits that will be read again.
 fn int_equals_float(int: i128, float: f64) -> bool {
-    // Every float of this size that has no fraction is an i128, so the cast is exact.
-    #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-    let whole = (float.fract() == 0.0 && float.abs() < 1e30).then_some(float as i128);
-    whole == Some(int)
+    let mut digits = Vec::with_capacity(24);
+    push_json_float(&mut digits, float);
+    digits == int.to_string().as_bytes() || int == 0 && float == 0.0
 }
 
 fn same_map(a: &Map, b: &Map) -> bool {
@@ -186,6 +187,8 @@ mod tests {
         check(("1", Tag::Int), ("1.0", Tag::Float), true);
         check(("1", Tag::Int), ("1", Tag::Str), false);
         check(("9007199254740993", Tag::Int), ("9007199254740992.0", Tag::Float), false);
+        check(("2306000000210000000", Tag::Int), ("2306000000.21e9", Tag::Float), true);
+        check(("0", Tag::Int), ("-0.0", Tag::Float), true);
         check(("True", Tag::Bool), ("true", Tag::Bool), true);
         check(("~", Tag::Null), ("", Tag::Null), true);
         check(("2001-01-01", Tag::Timestamp), ("2001-01-01T00:00:00Z", Tag::Str), true);

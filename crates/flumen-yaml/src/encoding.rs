@@ -4,7 +4,7 @@
 //! they stand, comments included. One pass over the text answers that and three questions that make
 //! the scanner fast: is it ASCII, does it hold carriage returns, does it hold Unicode line breaks.
 
-use crate::{Error, Pos, Text};
+use crate::{Error, Pos, Text, budget::MAX_INPUT};
 
 const MARK_UTF8: &[u8] = b"\xEF\xBB\xBF";
 const MARK_UTF16_LE: &[u8] = b"\xFF\xFE";
@@ -13,6 +13,9 @@ const NOT_ALLOWED: &str = "control characters are not allowed";
 
 /// The text of a file: byte order mark removed, UTF-16 converted, invalid encodings refused.
 pub fn decode(bytes: &[u8]) -> Result<Text, Error> {
+    if bytes.len() > MAX_INPUT {
+        return Err(too_large(MAX_INPUT, Pos::new(1, 1)));
+    }
     if let Some(rest) = bytes.strip_prefix(MARK_UTF16_LE) {
         return decode_utf16(rest, u16::from_le_bytes);
     }
@@ -24,6 +27,11 @@ pub fn decode(bytes: &[u8]) -> Result<Text, Error> {
         Ok(text) => Ok(Text::from(text)),
         Err(error) => Err(refuse_utf8(content, error.valid_up_to())),
     }
+}
+
+#[cold]
+pub(crate) fn too_large(limit: usize, pos: Pos) -> Error {
+    Error::new(format!("the text is too large: the limit is {limit} bytes"), pos)
 }
 
 fn refuse_utf8(bytes: &[u8], valid: usize) -> Error {
@@ -158,8 +166,8 @@ impl Summary {
         let mut wide = 0;
         let mut carriage_return = 0;
         for &byte in chunk {
-            let space = (byte == b'\t') | (byte == b'\n') | (byte == b'\r');
-            control |= u8::from((byte < 0x20) & !space) | u8::from(byte == 0x7F);
+            let space = u8::from(byte == b'\t' || byte == b'\n' || byte == b'\r');
+            control |= u8::from(byte < 0x20) & !space | u8::from(byte == 0x7F);
             wide |= byte;
             carriage_return |= u8::from(byte == b'\r');
         }

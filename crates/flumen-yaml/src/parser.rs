@@ -13,12 +13,14 @@ mod document;
 mod event;
 mod flow;
 mod node;
+#[cfg(test)]
+mod tests;
 
 use event::Directives;
 pub use event::{Event, EventKind, Properties};
 
 use crate::{
-    Pos, Style, Text,
+    Budget, Pos, Style, Text,
     encoding::Traits,
     error::Error,
     scanner::{Fault, Mark, Pace, Piece, Scanner},
@@ -89,13 +91,19 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Positions count from `first_line`, which is 1 for a whole file.
-    pub(crate) fn new(text: &'a Text, first_line: u32, traits: Traits, pace: Pace) -> Self {
+    pub(crate) fn new(
+        text: &'a Text,
+        first_line: u32,
+        traits: Traits,
+        pace: Pace,
+        budget: &Budget,
+    ) -> Self {
         let content = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         Self {
             source: text.sub(text.len() - content.len()..text.len()),
             first_line,
             pace,
-            scanner: Scanner::new(content, traits, pace),
+            scanner: Scanner::new(content, traits, pace, budget.scalar_bytes),
             state: State::StreamStart,
             states: Vec::new(),
             marks: Vec::new(),
@@ -135,10 +143,13 @@ impl<'a> Parser<'a> {
             State::DocumentStart => self.document_start(sink, false),
             State::DocumentContent => self.document_content(sink),
             State::DocumentEnd => self.document_end(sink),
-            State::BlockNode => match self.quick_node(sink, false)? {
-                true => Ok(()),
-                false => self.node(sink, true, false),
-            },
+            State::BlockNode => {
+                if self.quick_node(sink, false)? {
+                    Ok(())
+                } else {
+                    self.node(sink, true, false)
+                }
+            }
             State::BlockSequenceFirstEntry => self.block_sequence_entry(sink, true),
             State::BlockSequenceEntry => self.block_sequence_entry(sink, false),
             State::IndentlessSequenceEntry => self.indentless_sequence_entry(sink),
@@ -163,17 +174,20 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     const fn event(&self, mark: Mark, kind: EventKind) -> Event {
         Event { pos: self.pos(mark), kind }
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     fn empty_scalar(&self, mark: Mark) -> Event {
         let value = Text::default();
         self.event(mark, EventKind::Scalar { value, style: Style::Plain, properties: None })
     }
 
+    #[expect(clippy::inline_always, reason = "folds the kind of event where it is made")]
     #[inline(always)]
     fn scalar(&self, mark: Mark, piece: Piece, style: Style) -> Event {
         let value = self.text(piece);

@@ -65,10 +65,10 @@ pub(crate) fn resolve_tagged(tag: &str, text: &str) -> Result<Tag, String> {
     // An integer is a float too, if it is one that Go keeps in a signed type.
     let fits = found == wanted
         || wanted == Tag::Float && int_value(text).is_some_and(|int| i64::try_from(int).is_ok());
-    match fits {
-        true => Ok(wanted),
-        false => Err(format!("cannot decode !!{} `{text}` as a !!{short}", name(found))),
+    if fits {
+        return Ok(wanted);
     }
+    Err(format!("cannot decode !!{} `{text}` as a !!{short}", name(found)))
 }
 
 const fn name(tag: Tag) -> &'static str {

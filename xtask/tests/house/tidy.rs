@@ -47,25 +47,26 @@ fn mentions(texts: &[(PathBuf, String)], words: &[String], extension: Option<&st
     found
 }
 
-#[track_caller]
-fn check_absent(words: &[String], extension: Option<&str>, why: &str) {
-    let found = mentions(&texts(), words, extension);
-    assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
-}
-
 #[test]
 fn no_file_names_somebodys_home() {
-    // Put together here, so that this file does not name them either.
-    let words = ["home/", "Users/", "root/"].map(|directory| format!("\"/{directory}"));
-    let bare = ["home/", "Users/"].map(|directory| format!(" /{directory}"));
-    let words: Vec<String> = words.into_iter().chain(bare).collect();
-    check_absent(&words, None, "absolute paths of one machine do not belong into the repository");
+    // Put together here, so that this file does not name them either; `me` is nobody.
+    let words: Vec<String> = ["home", "Users"].map(|parent| format!("/{parent}/")).into();
+    let nobody = format!("{}me", words[0]);
+    let texts: Vec<_> =
+        texts().into_iter().map(|(path, text)| (path, text.replace(&nobody, ""))).collect();
+    let found = mentions(&texts, &words, None);
+    assert!(found.is_empty(), "paths of one machine:\n{}", found.join("\n"));
 }
 
 #[test]
 fn no_test_is_ignored() {
     let words = [format!("#[{}", "ignore")];
-    check_absent(&words, Some("rs"), "a known wrong result is asserted with a note, not ignored");
+    let found = mentions(&texts(), &words, Some("rs"));
+    assert!(
+        found.is_empty(),
+        "a known wrong result is asserted with a note, not ignored:\n{}",
+        found.join("\n")
+    );
 }
 
 #[test]
@@ -74,6 +75,39 @@ fn mentions_are_found() {
     let words = ["bad".to_owned()];
     assert_eq!(mentions(&texts, &words, None), ["a.rs:2: `bad`"]);
     assert!(mentions(&texts, &words, Some("md")).is_empty());
+}
+
+/// The targets of the links in a page that lead to other files of the repository.
+fn local_links(page: &str) -> Vec<&str> {
+    page.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .collect()
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let root = repository_root();
+    let mut broken = Vec::new();
+    for (path, text) in texts() {
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let directory = root.join(&path).parent().map(Path::to_owned).unwrap_or_default();
+            for link in local_links(&text) {
+                if !directory.join(link).exists() {
+                    broken.push(format!("{}: `{link}`", path.display()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn local_links_are_found() {
+    let page = "[a](a.md), [b](https://example.org/b), [c](../c.md#part) and [d](#here)";
+    assert_eq!(local_links(page), ["a.md", "../c.md"]);
 }
 
 /// The crates that the map gives a chapter or at least a mention: words like `flumen-yaml`.

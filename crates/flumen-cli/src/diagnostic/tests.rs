@@ -26,7 +26,7 @@ fn a_message_alone_is_one_line() {
 
 #[test]
 fn all_parts_in_their_order() {
-    let context = ["reading 'a.yaml'".to_owned(), "building 'b'".to_owned()];
+    let context = ["reading 'a.yaml'".to_owned(), "couldn't build 'b'".to_owned()];
     let diagnostic = Diagnostic {
         context: &context,
         hint: Some("try something else"),
@@ -40,7 +40,7 @@ error: a.yaml:12:3: it is wrong
 12 | a: b
    |   ^
   while reading 'a.yaml'
-  while building 'b'
+  so: couldn't build 'b'
 hint: try something else
 ",
     );
@@ -99,7 +99,7 @@ error: x\\u{1b}[2J\\u{202e}\\nfatal: y:1:2: x\\u{1b}[2J\\u{202e}
   |
 1 | \\u{1b}[2J
   |       ^
-  while x\\u{1b}[2J\\u{202e}\\nfatal: y
+  so: x\\u{1b}[2J\\u{202e}\\nfatal: y
 hint: x\\u{1b}[2J\\u{202e}
   fatal: y
 ",
@@ -114,15 +114,15 @@ fn of_a_long_way_the_middle_is_left_out() {
     assert_eq!(
         steps,
         [
-            "while step 0",
-            "while step 1",
-            "while step 2",
-            "while step 3",
-            "while step 4",
-            "while step 5",
+            "so: step 0",
+            "so: step 1",
+            "so: step 2",
+            "so: step 3",
+            "so: step 4",
+            "so: step 5",
             "… 12 more steps",
-            "while step 18",
-            "while step 19"
+            "so: step 18",
+            "so: step 19"
         ]
     );
 }

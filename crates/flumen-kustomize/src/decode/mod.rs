@@ -157,13 +157,21 @@ impl<'a> Value<'a> {
         let mut entries: Vec<_> = map.iter().collect();
         // The sort is stable, so the last of several equal keys is the last in the file.
         entries.sort_by(|a, b| a.key.cmp(&b.key));
-        let mut fields = Vec::with_capacity(entries.len());
+        let mut fields: Vec<Field<'a>> = Vec::with_capacity(entries.len());
+        let mut given: Vec<Option<&Node>> = vec![None; names.len()];
         for (index, entry) in entries.iter().enumerate() {
             if entries.get(index + 1).is_some_and(|next| next.key == entry.key) {
                 continue;
             }
             match find_name(names, &entry.key) {
-                Some(name) if !entry.value.is_null() => {
+                Some((place, name)) if !entry.value.is_null() => {
+                    // Go lets the last spelling win, except that it fills mappings twice.
+                    let before = given.get_mut(place).and_then(|old| old.replace(&entry.value));
+                    if before.is_some_and(|old| has_mapping(old) || has_mapping(&entry.value)) {
+                        let key = key_of(name);
+                        let message = format!("`{key}` is given in two spellings");
+                        return Err(Problem::new(message, entry.key_pos));
+                    }
                     fields.push(Field { record, name, value: self.with(&entry.value) });
                 }
                 None if self.mode.unknown_fields == Unknown::Refused => {
@@ -226,9 +234,15 @@ macro_rules! fields {
 pub(crate) use fields;
 
 /// The field that Go would choose: the same name, else one that differs in case only.
-fn find_name(names: &'static [&'static str], key: &str) -> Option<&'static str> {
-    let same = names.iter().find(|name| key_of(name) == key);
-    same.or_else(|| names.iter().find(|name| is_same_folded(key_of(name), key))).copied()
+fn find_name(names: &'static [&'static str], key: &str) -> Option<(usize, &'static str)> {
+    let names = || names.iter().copied().enumerate();
+    let same = names().find(|(_, name)| key_of(name) == key);
+    same.or_else(|| names().find(|(_, name)| is_same_folded(key_of(name), key)))
+}
+
+/// Whether a value is a mapping or a list with one in it.
+fn has_mapping(node: &Node) -> bool {
+    node.is_map() || node.as_seq().is_some_and(|items| items.iter().any(Node::is_map))
 }
 
 /// The key of a field that may be one of an embedded record.

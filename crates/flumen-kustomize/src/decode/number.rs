@@ -82,3 +82,37 @@ impl fmt::Display for Number {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The integer, the JSON text and the string that a number becomes.
+    #[track_caller]
+    fn check(text: &str, integer: Option<i64>, json: &str, string: &str) {
+        let number = Number::parse(text).expect("a number");
+        assert_eq!(number.as_i64(), integer, "{text} as an integer");
+        assert_eq!(number.to_string(), json, "{text} as JSON");
+        assert_eq!(number.to_text(), string, "{text} as a string");
+    }
+
+    #[test]
+    fn numbers_pass_through_json() {
+        check("0x10", Some(16), "16", "16");
+        check("-7", Some(-7), "-7", "-7");
+        check("1.10", None, "1.1", "1.1");
+        check("3.0", Some(3), "3", "3");
+        check("1e6", Some(1_000_000), "1000000", "1e+06");
+        check("1e-7", None, "1e-7", "1e-07");
+        check("99999999999999999999", None, "100000000000000000000", "1e+20");
+        check("1e30", None, "1e+30", "1e+30");
+        check("3.14159265358979", None, "3.14159265358979", "3.1415927");
+    }
+
+    #[test]
+    fn infinities_are_not_json() {
+        assert!(!Number::parse("-.Inf").expect("a number").is_finite());
+        assert!(!Number::parse(".nan").expect("a number").is_finite());
+        assert_eq!(Number::parse("1.2.3"), None);
+    }
+}

@@ -89,12 +89,6 @@ impl Problem {
     }
 
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint.get_or_insert_with(|| hint.into());
-        self
-    }
-
-    #[must_use]
     pub(super) fn inside(mut self, record: &'static str, field: &'static str) -> Self {
         self.0.record.get_or_insert(record);
         self.0.path.push(field);
@@ -117,7 +111,7 @@ impl Problem {
     /// Whether the line of the mistake may hold a secret.
     fn is_among_secrets(&self) -> bool {
         self.0.record == Some("builtins.SecretGeneratorPlugin")
-            || self.0.path.iter().any(|field| *field == "secretGenerator")
+            || self.0.path.contains(&"secretGenerator")
     }
 }
 

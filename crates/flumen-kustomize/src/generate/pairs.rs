@@ -38,6 +38,10 @@ impl Content {
     }
 }
 
+/// What a generator may hold. A server takes a megabyte, so this is no loss, and a build that meets
+/// a core dump by accident does not hold several copies of it.
+const MAX_BYTES: usize = 32 << 20;
+
 /// All pairs of a generator, sorted by key. No key may come twice.
 pub(super) fn load(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>> {
     let mut pairs = read(args, scene).within(|| "loading KV pairs")?;
@@ -75,11 +79,21 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
         };
         pairs.push((key, Content::Text(value)));
     }
+    let mut bytes = 0;
     for source in &args.files {
         let (key, path) = split_file(&source.text)
             .map_err(Error::new)
             .within(|| named("file sources", &args.files))?;
         let file = scene.loader.read(path).within(|| named("file sources", &args.files))?;
+        bytes += file.bytes.len();
+        if bytes > MAX_BYTES {
+            return Err(Error::new(format!(
+                "the files of '{}' are too large: more than {} MiB with '{path}'",
+                args.name,
+                MAX_BYTES >> 20
+            ))
+            .hint("a server takes at most 1 MiB in one object"));
+        }
         pairs.push((Text::from(key), Content::new(&file.bytes)));
     }
     Ok(pairs)
@@ -296,6 +310,18 @@ mod tests {
                 "",
             ],
         );
+    }
+
+    #[test]
+    fn what_no_object_can_hold_is_refused() {
+        let args = GeneratorArgs {
+            name: "x".into(),
+            files: located(&["big"]),
+            ..GeneratorArgs::default()
+        };
+        let big = vec![b'x'; (32 << 20) + 1];
+        let error = on_stage(&[("big", &big)], |scene| load(&args, scene)).expect_err("too large");
+        assert_eq!(error.message(), "the files of 'x' are too large: more than 32 MiB with 'big'");
     }
 
     #[test]

@@ -1,20 +1,29 @@
 //! Which fields a kustomization file and the records in it have.
 
-use flumen_object::Gvk;
+mod generators;
+mod references;
+
 use flumen_yaml::{Pos, Style, Text};
 
+pub(crate) use self::{
+    generators::generator,
+    references::{replacement, replacement_field},
+};
+use self::{
+    generators::{
+        charts_at, config_map, generator_options, helm_chart, helm_globals, old_helm_chart, secret,
+    },
+    references::var,
+};
 use super::fields::{
-    FieldOptions, GeneratorArgs, GeneratorOptions, Image, Kustomization, Label, LegacySortOptions,
-    Located, Patch, Replacement, ReplacementField, ReplacementTarget, Replica, Selector,
-    SortOptions, SourceSelector, Var,
+    Image, Kustomization, Label, LegacySortOptions, Located, Patch, Replica, Selector, SortOptions,
 };
 use crate::{
     config::FieldSpec,
     decode::{
         Problem, Result, Value, fields,
         readers::{
-            boolean, checked, integer, list, located, object, optional, pairs, paths, string,
-            string_type, texts,
+            boolean, checked, integer, list, optional, pairs, paths, string, string_type, texts,
         },
     },
 };
@@ -209,112 +218,6 @@ pub(crate) fn replica(value: Value<'_>) -> Result<Replica> {
     Ok(replica)
 }
 
-pub(crate) fn replacement_field(value: Value<'_>) -> Result<ReplacementField> {
-    let mut replacement = Replacement { pos: value.pos(), ..Replacement::default() };
-    let mut path = Text::default();
-    fields!(value, "types.ReplacementField", {
-        "Replacement.source": optional(source_selector) => replacement.source,
-        "Replacement.targets":
-            list("*types.TargetSelector", replacement_target) => replacement.targets,
-        "Replacement.sourceValue": optional(string) => replacement.source_value,
-        "path": string => path,
-    });
-    Ok(ReplacementField { path, replacement, pos: value.pos() })
-}
-
-/// A replacement in a file of its own.
-pub(crate) fn replacement(value: Value<'_>) -> Result<Replacement> {
-    let mut replacement = Replacement { pos: value.pos(), ..Replacement::default() };
-    fields!(value, "types.Replacement", {
-        "source": optional(source_selector) => replacement.source,
-        "targets": list("*types.TargetSelector", replacement_target) => replacement.targets,
-        "sourceValue": optional(string) => replacement.source_value,
-    });
-    Ok(replacement)
-}
-
-fn source_selector(value: Value<'_>) -> Result<SourceSelector> {
-    let mut source = SourceSelector { pos: value.pos(), ..SourceSelector::default() };
-    fields!(value, "types.SourceSelector", {
-        "ResId.Gvk.group": string => source.group,
-        "ResId.Gvk.version": string => source.version,
-        "ResId.Gvk.kind": string => source.kind,
-        "ResId.name": string => source.name,
-        "ResId.namespace": string => source.namespace,
-        "fieldPath": string => source.field_path,
-        "options": optional(field_options) => source.options,
-    });
-    Ok(source)
-}
-
-fn replacement_target(value: Value<'_>) -> Result<ReplacementTarget> {
-    let mut target = ReplacementTarget { pos: value.pos(), ..ReplacementTarget::default() };
-    fields!(value, "types.TargetSelector", {
-        "select": optional(selector) => target.select,
-        "reject": list("*types.Selector", selector) => target.reject,
-        "fieldPaths": paths => target.field_paths,
-        "options": optional(field_options) => target.options,
-    });
-    Ok(target)
-}
-
-fn field_options(value: Value<'_>) -> Result<FieldOptions> {
-    let mut options = FieldOptions::default();
-    fields!(value, "types.FieldOptions", {
-        "delimiter": string => options.delimiter,
-        "index": integer("int") => options.index,
-        "encoding": string => options.encoding,
-        "create": boolean => options.create,
-    });
-    Ok(options)
-}
-
-fn var(value: Value<'_>) -> Result<Var> {
-    /// A variable without a field speaks of the name.
-    const DEFAULT_FIELD: &str = "metadata.name";
-
-    let mut var = Var { pos: value.pos(), ..Var::default() };
-    let mut object = Var::default();
-    fields!(value, "types.Var", {
-        "name": string => var.name,
-        "objref": var_object => object,
-        "fieldref": var_field => var.field_path,
-    });
-    var = Var { name: var.name, field_path: var.field_path, pos: var.pos, ..object };
-    if var.field_path.is_empty() {
-        var.field_path = Text::literal(DEFAULT_FIELD);
-    }
-    Ok(var)
-}
-
-fn var_object(value: Value<'_>) -> Result<Var> {
-    let mut object = Var::default();
-    fields!(value, "types.Target", {
-        "apiVersion": string => object.api_version,
-        "Gvk.group": string => object.group,
-        "Gvk.version": string => object.version,
-        "Gvk.kind": string => object.kind,
-        "name": string => object.object_name,
-        "namespace": string => object.namespace,
-    });
-    match object.api_version.matches('/').count() {
-        0 if object.api_version.is_empty() => {}
-        0 => object.version = object.api_version.clone(),
-        1 => {
-            let gvk = Gvk::new(&object.api_version, Text::default());
-            (object.group, object.version) = (gvk.group, gvk.version);
-        }
-        _ => {}
-    }
-    Ok(object)
-}
-
-fn var_field(value: Value<'_>) -> Result<Text> {
-    let mut path = Text::default();
-    fields!(value, "types.FieldSelector", { "fieldPath": string => path });
-    Ok(path)
-}
-
 fn sort_options(value: Value<'_>) -> Result<SortOptions> {
     let mut options = SortOptions::default();
     fields!(value, "types.SortOptions", {
@@ -331,149 +234,4 @@ fn legacy_sort_options(value: Value<'_>) -> Result<LegacySortOptions> {
         "orderLast": texts => options.order_last,
     });
     Ok(options)
-}
-
-const CONFIG_MAP_FIELDS: &[&str] = &[
-    "GeneratorArgs.namespace",
-    "GeneratorArgs.name",
-    "GeneratorArgs.behavior",
-    "GeneratorArgs.KvPairSources.literals",
-    "GeneratorArgs.KvPairSources.files",
-    "GeneratorArgs.KvPairSources.envs",
-    "GeneratorArgs.KvPairSources.env",
-    "GeneratorArgs.options",
-];
-
-const SECRET_FIELDS: &[&str] = &[
-    "GeneratorArgs.namespace",
-    "GeneratorArgs.name",
-    "GeneratorArgs.behavior",
-    "GeneratorArgs.KvPairSources.literals",
-    "GeneratorArgs.KvPairSources.files",
-    "GeneratorArgs.KvPairSources.envs",
-    "GeneratorArgs.KvPairSources.env",
-    "GeneratorArgs.options",
-    "type",
-];
-
-fn config_map(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "types.ConfigMapArgs", CONFIG_MAP_FIELDS).map(with_env)
-}
-
-fn secret(value: Value<'_>) -> Result<GeneratorArgs> {
-    generator(value, "types.SecretArgs", SECRET_FIELDS).map(with_env)
-}
-
-/// The older `env` counts as one more of `envs`.
-fn with_env((mut args, env): (GeneratorArgs, Located)) -> GeneratorArgs {
-    if !env.text.is_empty() {
-        args.envs.push(env);
-    }
-    args
-}
-
-/// A generator and its `env`, which plugins do not look at; which of its fields there are, and what
-/// messages call them, is told by `names`.
-pub(crate) fn generator(
-    value: Value<'_>,
-    record: &'static str,
-    names: &'static [&'static str],
-) -> Result<(GeneratorArgs, Located)> {
-    let mut args = GeneratorArgs { pos: value.pos(), ..GeneratorArgs::default() };
-    let mut env = Located::default();
-    let mut metadata = Metadata::default();
-    for field in value.fields(record, names)? {
-        match field.key() {
-            "namespace" => args.namespace = field.read(string)?,
-            "name" => args.name = field.read(string)?,
-            "behavior" => args.behavior = field.read(string)?,
-            "literals" => args.literals = field.read(paths)?,
-            "files" => args.files = field.read(paths)?,
-            "envs" => args.envs = field.read(paths)?,
-            "env" => env = field.read(located)?,
-            "options" => args.options = Some(field.read(generator_options)?),
-            "type" => args.secret_type = field.read(string)?,
-            "metadata" => metadata = field.read(object_meta)?,
-            _ => {}
-        }
-    }
-    if args.name.is_empty() {
-        args.name = metadata.name;
-    }
-    if args.namespace.is_empty() {
-        args.namespace = metadata.namespace;
-    }
-    Ok((args, env))
-}
-
-pub(crate) fn generator_options(value: Value<'_>) -> Result<GeneratorOptions> {
-    let mut options = GeneratorOptions::default();
-    fields!(value, "types.GeneratorOptions", {
-        "labels": pairs => options.labels,
-        "annotations": pairs => options.annotations,
-        "disableNameSuffixHash": boolean => options.disable_name_suffix_hash,
-        "immutable": boolean => options.immutable,
-    });
-    Ok(options)
-}
-
-fn helm_globals(value: Value<'_>) -> Result<()> {
-    fields!(value, "types.HelmGlobals", {
-        "chartHome": checked(string) => (),
-        "configHome": checked(string) => (),
-    });
-    Ok(())
-}
-
-/// Where a list of charts begins, unless it is empty.
-fn charts_at(
-    item: &'static str,
-    chart: impl Fn(Value<'_>) -> Result<()> + Copy,
-) -> impl Fn(Value<'_>) -> Result<Option<Pos>> + Copy {
-    move |value| {
-        let charts = list(item, chart)(value)?;
-        Ok((!charts.is_empty()).then_some(value.pos()))
-    }
-}
-
-fn helm_chart(value: Value<'_>) -> Result<()> {
-    fields!(value, "types.HelmChart", {
-        "name": checked(string) => (),
-        "version": checked(string) => (),
-        "repo": checked(string) => (),
-        "releaseName": checked(string) => (),
-        "namespace": checked(string) => (),
-        "additionalValuesFiles": checked(texts) => (),
-        "valuesFile": checked(string) => (),
-        "valuesInline": object => (),
-        "valuesMerge": checked(string) => (),
-        "includeCRDs": checked(boolean) => (),
-        "skipHooks": checked(boolean) => (),
-        "apiVersions": checked(texts) => (),
-        "kubeVersion": checked(string) => (),
-        "nameTemplate": checked(string) => (),
-        "skipTests": checked(boolean) => (),
-        "debug": checked(boolean) => (),
-        "devel": checked(boolean) => (),
-    });
-    Ok(())
-}
-
-fn old_helm_chart(value: Value<'_>) -> Result<()> {
-    fields!(value, "types.HelmChartArgs", {
-        "chartName": checked(string) => (),
-        "chartVersion": checked(string) => (),
-        "chartRepoUrl": checked(string) => (),
-        "chartHome": checked(string) => (),
-        "chartRepoName": checked(string) => (),
-        "helmBin": checked(string) => (),
-        "helmHome": checked(string) => (),
-        "values": checked(string) => (),
-        "valuesLocal": object => (),
-        "valuesMerge": checked(string) => (),
-        "releaseName": checked(string) => (),
-        "releaseNamespace": checked(string) => (),
-        "extraArgs": checked(texts) => (),
-    });
-    Ok(())
 }

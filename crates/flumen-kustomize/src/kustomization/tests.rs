@@ -100,6 +100,16 @@ fn names_match_in_any_case() {
 }
 
 #[test]
+fn the_last_of_two_spellings_counts() {
+    assert_eq!(read("namePrefix: a\nNamePrefix: b\n").name_prefix, "a");
+    assert_eq!(texts(&read("Resources: [x]\nresources: [z]\n").resources), ["z"]);
+    check_error(
+        "commonLabels: {a: b}\nCommonLabels: {c: d}\n",
+        "invalid Kustomization: `commonLabels` is given in two spellings",
+    );
+}
+
+#[test]
 fn old_fields_become_new_ones() {
     let mut warnings = Vec::new();
     let k = parsed(

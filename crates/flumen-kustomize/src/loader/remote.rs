@@ -9,11 +9,6 @@ use flumen_fs::clean;
 
 use crate::error::Error;
 
-/// Whether kustomize would look for `path` on the network if no such file is here.
-pub(crate) fn is_remote(path: &str) -> bool {
-    is_url(path) || is_repository(path)
-}
-
 /// Whether `path` names a file on a web server. Local files of that name are not considered.
 pub(super) fn is_url(path: &str) -> bool {
     strip_prefix_folded(path, "http:").or_else(|| strip_prefix_folded(path, "https:")).is_some()
@@ -113,7 +108,7 @@ pub(super) fn refuse(path: &str) -> Error {
 }
 
 /// A path for messages: without user, password and query, which may hold secrets.
-pub(crate) fn printable(path: &str) -> Cow<'_, str> {
+fn printable(path: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = path.split_once("://") else { return Cow::Borrowed(path) };
     let shown = rest.split_once('?').map_or(rest, |(shown, _)| shown);
     let host_end = shown.find('/').unwrap_or(shown.len());
@@ -134,7 +129,7 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, expected: bool) {
-        assert_eq!(is_remote(path), expected, "{path:?}");
+        assert_eq!(is_url(path) || is_repository(path), expected, "{path:?}");
     }
 
     #[test]

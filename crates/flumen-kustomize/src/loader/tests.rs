@@ -162,7 +162,7 @@ fn the_number_of_kustomizations_is_bounded() {
         app.enter("sub").expect("not too many");
     }
     let error = app.enter("sub").expect_err("too many").to_string();
-    assert!(error.contains("more than 20000 kustomizations"), "{error}");
+    assert!(error.contains("more than 10000 kustomizations"), "{error}");
 }
 
 #[test]

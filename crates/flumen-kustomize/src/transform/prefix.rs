@@ -4,7 +4,7 @@ use flumen_yaml::{Node, Tag, Text};
 
 use crate::{
     config::FieldSpec,
-    error::Result,
+    error::{Error, Result},
     fieldspec::{Create, Fields},
     id::ResId,
     resmap::ResMap,
@@ -19,6 +19,7 @@ pub(crate) fn transform(
     specs: &[FieldSpec],
     scene: &Scene<'_>,
 ) -> Result<()> {
+    check_length("prefix", prefix)?;
     rename(
         resources,
         specs,
@@ -31,6 +32,16 @@ pub(crate) fn transform(
         },
         |name| format!("{prefix}{name}"),
     )
+}
+
+/// Refuses what no name can hold, before it is put into every resource.
+pub(super) fn check_length(what: &str, text: &str) -> Result<()> {
+    const MAX: usize = 4096;
+    if text.len() > MAX {
+        return Err(Error::new(format!("the name {what} is too long: {} bytes", text.len()))
+            .hint("names of objects have at most 253 characters"));
+    }
+    Ok(())
 }
 
 /// Puts a new text into every field that the specifications reach.
@@ -121,6 +132,16 @@ mod tests {
                 format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: {name}}}}}");
             check("a-", "-z", &object, expected);
         }
+    }
+
+    #[test]
+    fn what_no_name_can_hold_is_refused() {
+        let specs = TransformerConfig::builtin().name_prefix;
+        let long = "p".repeat(1 << 20);
+        let actual = transformed("{kind: D, metadata: {name: x}}", |resources, scene| {
+            transform(resources, &long.as_str().into(), &specs, scene)
+        });
+        assert_eq!(actual, "error: the name prefix is too long: 1048576 bytes\n");
     }
 
     #[test]

@@ -6,12 +6,14 @@
 
 use std::cmp::Ordering;
 
+use flumen_object::Gvk;
 use flumen_schema::Schema;
 use flumen_yaml::Text;
 
 use crate::{
     config::kind_rank,
     error::Result,
+    id::ResId,
     kustomization::{check_sort_options, fields::SortOptions},
     resmap::ResMap,
     resource::Resource,
@@ -53,56 +55,54 @@ fn rank_by_lists(kind: &str, first: &[Text], last: &[Text]) -> i32 {
     }
 }
 
-/// What a resource is sorted by, computed once.
-struct Key {
-    rank: i32,
-    is_namespace: bool,
-    has_group: bool,
-    gvk: String,
-    place: String,
-}
-
-impl Key {
-    fn new(resource: &Resource, rank: impl Fn(&str) -> i32, schema: &Schema) -> Self {
-        fn or<'a>(text: &'a str, missing: &'a str) -> &'a str {
-            if text.is_empty() { missing } else { text }
-        }
-        let id = resource.id(schema);
-        let gvk = &id.gvk;
-        Self {
-            rank: rank(&gvk.kind),
-            is_namespace: gvk.kind == "Namespace",
-            has_group: !gvk.group.is_empty(),
-            gvk: format!(
-                "{}_{}_{}",
-                or(&gvk.group, "~G"),
-                or(&gvk.version, "~V"),
-                or(&gvk.kind, "~K")
-            ),
-            place: format!("{}|{}", or(&id.namespace, "~X"), or(&id.name, "~N")),
-        }
-    }
-
-    fn compare(&self, other: &Self) -> Ordering {
-        let by_gvk = if self.is_namespace && other.is_namespace {
-            // The core kind precedes those of the same name in other groups.
-            self.has_group.cmp(&other.has_group).then_with(|| {
-                let order = self.gvk.cmp(&other.gvk);
-                if self.has_group { order } else { order.reverse() }
-            })
-        } else {
-            self.gvk.cmp(&other.gvk)
-        };
-        self.rank.cmp(&other.rank).then(by_gvk).then_with(|| self.place.cmp(&other.place))
-    }
-}
-
+/// By rank, kind, namespace and name. Most resources share their kind with many others, so that is
+/// looked at before any text is put together; and what moves in a sort is small.
 fn sort(resources: &mut ResMap, rank: impl Fn(&str) -> i32, schema: &Schema) {
     let list = std::mem::take(resources.resources_mut());
-    let mut keyed: Vec<_> =
-        list.into_iter().map(|resource| (Key::new(&resource, &rank, schema), resource)).collect();
-    keyed.sort_by(|(one, _), (other, _)| one.compare(other));
-    *resources.resources_mut() = keyed.into_iter().map(|(_, resource)| resource).collect();
+    let mut order: Vec<(i32, &ResId, usize)> = Vec::with_capacity(list.len());
+    for (index, resource) in list.iter().enumerate() {
+        let id = resource.id(schema);
+        order.push((rank(&id.gvk.kind), id, index));
+    }
+    order.sort_by(|(one_rank, one, _), (other_rank, other, _)| {
+        one_rank.cmp(other_rank).then_with(|| compare(one, other))
+    });
+    let order: Vec<usize> = order.into_iter().map(|(_, _, index)| index).collect();
+    let mut list: Vec<Option<Resource>> = list.into_iter().map(Some).collect();
+    *resources.resources_mut() =
+        order.into_iter().filter_map(|index| list.get_mut(index)?.take()).collect();
+}
+
+fn compare(one: &ResId, other: &ResId) -> Ordering {
+    if one.gvk == other.gvk {
+        return place(one).cmp(place(other));
+    }
+    let order = kind(&one.gvk).cmp(kind(&other.gvk));
+    let is_core = |id: &ResId| id.gvk.kind == "Namespace" && id.gvk.group.is_empty();
+    // Of namespaces the core kind comes first; where the text is compared, it would come last.
+    if one.gvk.kind == other.gvk.kind && (is_core(one) || is_core(other)) {
+        order.reverse()
+    } else {
+        order
+    }
+}
+
+/// `group_version_kind`, the text by which different kinds are compared.
+fn kind(gvk: &Gvk) -> impl Iterator<Item = u8> {
+    let [group, version, kind] = [(&gvk.group, "~G"), (&gvk.version, "~V"), (&gvk.kind, "~K")]
+        .map(|(text, missing)| or(text, missing).bytes());
+    group.chain(*b"_").chain(version).chain(*b"_").chain(kind)
+}
+
+/// `namespace|name`, the text by which objects of one kind are compared.
+fn place(id: &ResId) -> impl Iterator<Item = u8> {
+    let [namespace, name] =
+        [(&id.namespace, "~X"), (&id.name, "~N")].map(|(text, missing)| or(text, missing).bytes());
+    namespace.chain(*b"|").chain(name)
+}
+
+fn or<'a>(text: &'a str, missing: &'a str) -> &'a str {
+    if text.is_empty() { missing } else { text }
 }
 
 #[cfg(test)]

@@ -6,7 +6,10 @@ use crate::{
     config::FieldSpec,
     error::Result,
     resmap::ResMap,
-    transform::{Scene, prefix::rename},
+    transform::{
+        Scene,
+        prefix::{check_length, rename},
+    },
 };
 
 pub(crate) fn transform(
@@ -15,6 +18,7 @@ pub(crate) fn transform(
     specs: &[FieldSpec],
     scene: &Scene<'_>,
 ) -> Result<()> {
+    check_length("suffix", suffix)?;
     rename(
         resources,
         specs,

@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::HashSet};
 use flumen_yaml::{Map, Node, Text, Value};
 
 use super::{
-    DIRECTIVE, Fate, Merge, Type, Unknown,
+    DIRECTIVE, Fate, Merge, Type, Unknown, directive,
     keyed::{Arena, ITSELF, Keyed, key_text},
     tuples::Tuples,
 };
@@ -61,6 +61,7 @@ impl<'a> Merge<'a> {
             return self.combine(items, Vec::new(), keys, element, Other::Nothing);
         }
         for item in items {
+            let element = self.element_type(element, Some(item), None);
             self.tidy(item, element)?;
         }
         Ok(())
@@ -127,6 +128,11 @@ impl<'a> Merge<'a> {
         other: Other,
         is_again: bool,
     ) -> Result<Option<usize>, Error> {
+        let element = self.element_type(
+            element,
+            mine.map(|mine| arena[mine].as_ref()),
+            theirs.map(|theirs| arena[theirs].as_ref()),
+        );
         let (fate, place) = match (mine, theirs) {
             (None, None) => return Ok(None),
             (Some(mine), None) => {
@@ -138,9 +144,12 @@ impl<'a> Merge<'a> {
                 (fate, mine)
             }
             (None, Some(theirs)) => {
-                let mut added = arena[theirs].as_ref().clone();
+                let mut added = self.adopt(&arena[theirs])?;
                 // A directive counts once, though the element may be met again.
-                if is_again && let Some(map) = added.as_map_mut() {
+                if is_again
+                    && let Some(map) = added.as_map_mut()
+                    && directive(map).is_ok()
+                {
                     map.remove(DIRECTIVE);
                 }
                 let fate = self.settle(&mut added, element, Unknown::Keep)?;

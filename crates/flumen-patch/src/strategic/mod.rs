@@ -58,12 +58,12 @@ pub fn strategic_merge(target: &mut Node, patch: &Node, schema: &Schema) -> Resu
 }
 
 /// Merges `patch` into `target`, heeding schemas that stand in comments.
-pub fn strategic_merge_with(
+pub fn strategic_merge_with<'a>(
     target: &mut Node,
-    patch: &Node,
-    rules: Rules<'_>,
+    patch: &'a Node,
+    rules: Rules<'a>,
 ) -> Result<Outcome, Error> {
-    match (Merge { rules }).merge(target, patch, None)? {
+    match (Merge { rules, root: patch }).merge(target, patch, None)? {
         // Kustomize forgets to take the new object, so `$patch: replace` at the top does nothing.
         Fate::Kept | Fate::Replaced(_) => Ok(Outcome::Kept),
         Fate::Removed => Ok(Outcome::Deleted),
@@ -97,6 +97,7 @@ type Type<'a> = Option<TypeRef<'a>>;
 
 struct Merge<'a> {
     rules: Rules<'a>,
+    root: &'a Node,
 }
 
 impl<'a> Merge<'a> {
@@ -106,7 +107,7 @@ impl<'a> Merge<'a> {
             return Ok(Fate::Removed);
         }
         if dest.is_null() {
-            let mut added = patch.clone();
+            let mut added = self.adopt(patch)?;
             return Ok(match self.settle(&mut added, ty, Unknown::Keep)? {
                 Fate::Removed => Fate::Removed,
                 _ => Fate::Replaced(added),
@@ -117,7 +118,7 @@ impl<'a> Merge<'a> {
             (Value::Map(fields), Value::Map(changes)) => match directive(changes)? {
                 Some(Directive::Delete) => Ok(Fate::Removed),
                 Some(Directive::Replace) => {
-                    let mut added = patch.clone();
+                    let mut added = self.adopt(patch)?;
                     self.settle(&mut added, ty, Unknown::Refuse)?;
                     Ok(Fate::Replaced(added))
                 }
@@ -178,11 +179,17 @@ impl<'a> Merge<'a> {
                 }
             }
         })?;
+        // Kustomize makes strings of the outermost keys.
+        let root = self.root.as_map().unwrap_or(changes);
         for (change, _) in changes.iter().zip(used).filter(|(_, used)| !used) {
             if ignored == Some(change.key.as_str()) || change.value.is_null() {
                 continue;
             }
-            let mut added = change.clone();
+            if !std::ptr::eq(changes, root) {
+                self.check_key(change)?;
+            }
+            let (key, key_pos) = (change.key.clone(), change.key_pos);
+            let mut added = Entry { key, key_pos, value: self.adopt(&change.value)? };
             let ty = self.field_type(ty, None, Some(change));
             if !matches!(self.settle(&mut added.value, ty, Unknown::Keep)?, Fate::Removed) {
                 fields.push(added);
@@ -199,7 +206,7 @@ impl<'a> Merge<'a> {
         ty: Type<'a>,
     ) -> Result<Fate, Error> {
         let Some(keys) = ty.and_then(TypeRef::merge_keys) else {
-            return Ok(Fate::Replaced(patch.clone()));
+            return Ok(Fate::Replaced(self.adopt(patch)?));
         };
         let element = ty.and_then(TypeRef::element);
         let Some((directive, text)) = list_directive(changes)? else {
@@ -214,7 +221,8 @@ impl<'a> Merge<'a> {
                 Ok(Fate::Kept)
             }
             Directive::Replace => {
-                let mut added: Vec<Node> = changes.cloned().collect();
+                let mut added: Vec<Node> =
+                    changes.map(|change| self.adopt(change)).collect::<Result<_, _>>()?;
                 self.settle_elements(&mut added, &keys, element)?;
                 Ok(Fate::Replaced(Node::new(patch.pos, Value::Seq(added))))
             }
@@ -229,8 +237,13 @@ impl<'a> Merge<'a> {
             Value::Scalar(_) => {}
             Value::Map(fields) => {
                 match directive(fields) {
-                    Ok(Some(Directive::Delete)) => return Ok(Fate::Removed),
-                    Ok(Some(_)) => drop(fields.remove(DIRECTIVE)),
+                    Ok(Some(directive)) => {
+                        // Taken out in any case: a list may fail to drop the element.
+                        fields.remove(DIRECTIVE);
+                        if matches!(directive, Directive::Delete) {
+                            return Ok(Fate::Removed);
+                        }
+                    }
                     Err(error) if unknown == Unknown::Refuse => return Err(error),
                     Ok(None) | Err(_) => {}
                 }
@@ -301,13 +314,49 @@ impl<'a> Merge<'a> {
     /// The type of a field, which a comment in either file may override.
     fn field_type(&self, ty: Type<'a>, field: Option<&Entry>, change: Option<&Entry>) -> Type<'a> {
         let Rules { schema, target_hints, patch_hints } = self.rules;
-        let hint = field.and_then(|field| target_hints.at(field.key_pos));
+        let hint = field.and_then(|field| target_hints.of_field(field.key_pos));
         if let Some(hint) =
-            hint.or_else(|| change.and_then(|change| patch_hints.at(change.key_pos)))
+            hint.or_else(|| change.and_then(|change| patch_hints.of_field(change.key_pos)))
         {
             return Some(schema.describe(hint).unwrap_or_else(|| schema.opaque()));
         }
         ty?.field(&field.or(change)?.key)
+    }
+
+    /// The type of an element of a list, which a comment in either file may override.
+    fn element_type(&self, ty: Type<'a>, mine: Option<&Node>, theirs: Option<&Node>) -> Type<'a> {
+        let Rules { schema, target_hints, patch_hints } = self.rules;
+        let hint = mine.and_then(|mine| target_hints.of_element(mine.pos));
+        match hint.or_else(|| theirs.and_then(|theirs| patch_hints.of_element(theirs.pos))) {
+            Some(hint) => Some(schema.describe(hint).unwrap_or_else(|| schema.opaque())),
+            None => ty,
+        }
+    }
+
+    /// A copy of a node of the patch that becomes part of the target.
+    fn adopt(&self, node: &Node) -> Result<Node, Error> {
+        if self.rules.patch_hints.has_bare_keys() {
+            self.check_keys(node)?;
+        }
+        Ok(node.clone())
+    }
+
+    fn check_keys(&self, node: &Node) -> Result<(), Error> {
+        match &node.value {
+            Value::Map(map) => map.iter().try_for_each(|entry| {
+                self.check_key(entry)?;
+                self.check_keys(&entry.value)
+            }),
+            Value::Seq(items) => items.iter().try_for_each(|item| self.check_keys(item)),
+            Value::Scalar(_) => Ok(()),
+        }
+    }
+
+    fn check_key(&self, entry: &Entry) -> Result<(), Error> {
+        if self.rules.patch_hints.is_bare_key(entry.key_pos) {
+            return Err(Error::BareKey { key: entry.key.to_string(), pos: entry.key_pos });
+        }
+        Ok(())
     }
 
     /// The type of a mapping that states its own API version and kind.

@@ -1,7 +1,7 @@
 //! Expectations are what kustomize 5.8.1 prints.
 
 use flumen_schema::Schema;
-use flumen_yaml::{Budget, Node, Pos, Text, emit, read_resource};
+use flumen_yaml::{Budget, Node, Text, emit, read_lenient, read_resource};
 
 use super::{Outcome, Rules, strategic_merge_with};
 use crate::Hints;
@@ -13,24 +13,19 @@ fn read(text: &str) -> Node {
     node.expect("valid YAML").expect("a document")
 }
 
-/// Comments that begin with `{`, each with the place of the first key of its line.
-fn hints(text: &str) -> Hints {
-    Hints::new(text.lines().zip(1..).filter_map(|(line, number)| {
-        let column = u32::try_from(line.find(|c: char| c != ' ')?).ok()? + 1;
-        Some((Pos::new(number, column), &line[line.find("# {")?..]))
-    }))
-}
-
 /// Merges two pods and prints what is left, or the error.
 fn merged(target: &str, patch: &str) -> String {
     let (target, patch) = (format!("{POD}{target}"), format!("{POD}{patch}"));
     let mut object = read(&target);
+    let patch = Text::from(patch);
+    let changes = read_lenient(&patch, 1, &Budget::default()).expect("valid YAML");
+    let changes = changes.expect("a document");
     let rules = Rules {
         schema: &Schema::builtin(),
-        target_hints: &hints(&target),
-        patch_hints: &hints(&patch),
+        target_hints: &Hints::of_target(&target, 1),
+        patch_hints: &Hints::of_patch(&patch, 1, [&changes]),
     };
-    match strategic_merge_with(&mut object, &read(&patch), rules) {
+    match strategic_merge_with(&mut object, &changes, rules) {
         Ok(Outcome::Deleted) => "deleted".to_owned(),
         Ok(Outcome::Kept) => {
             let mut out = Vec::new();
@@ -296,6 +291,30 @@ fn comments_may_hold_the_schema_of_a_field() {
         "spec: {x: {containers: [{name: b}]}}",
         "spec: {x: {containers: [{name: b}, {name: a}]}}",
     );
+}
+
+#[test]
+fn comments_above_an_element_are_its_schema() {
+    let target = |comment: &str| {
+        format!("spec:\n  containers:\n  {comment}\n  - name: a\n    env:\n    - name: q")
+    };
+    let patch = "spec: {containers: [{name: a, env: [{name: z}]}]}";
+    check(&target("# {\"x\": \"y\"}"), patch, "spec: {containers: [{name: a, env: [{name: z}]}]}");
+    let merged = "spec: {containers: [{name: a, env: [{name: z}, {name: q}]}]}";
+    check(&target("# {x: y}"), patch, merged);
+}
+
+#[test]
+fn keys_that_are_no_strings_may_find_but_not_add() {
+    check("spec: {'6443': a}", "spec: {6443: b}", "spec: {'6443': b}");
+    check("spec: {a: b}", "true: c", "spec: {a: b}\n'true': c");
+    let refused = |at: &str| {
+        format!("mapping key 9110 has an unsupported type: it is no string, quote it at {at}")
+    };
+    check_text("spec: {'6443': a}", "spec: {6443: b, 9110: c}", &refused("3:17"));
+    check_text("spec: {}", "spec: {x: [{9110: c}]}", &refused("3:13"));
+    check_text("spec: {}", "spec: {x: {y: {9110: c}}}", &refused("3:16"));
+    check("spec: {}", "spec: {'9110': c}", "spec: {'9110': c}");
 }
 
 #[test]

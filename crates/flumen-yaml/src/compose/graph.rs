@@ -13,8 +13,9 @@ use std::collections::HashMap;
 use size::Sizes;
 
 use super::{
-    Compose, Keys, Stop, check_scalar_size, explicit_tag, implicit_tag, keys, too_deep,
-    written_style,
+    Keys, Stop, keys,
+    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
+    stream::Compose,
 };
 use crate::{
     Budget, Entry, Error, Map, Node, Pos, Scalar, Style, Tag, Text, Value,
@@ -77,7 +78,7 @@ impl Compose for Graph<'_> {
     fn take(&mut self, event: Event) -> Result<(), Stop> {
         let (kind, properties) = match event.kind {
             EventKind::Scalar { value, style, properties } => {
-                (self.scalar(event.pos, value, style, properties.as_deref())?, properties)
+                (self.scalar(event.pos, value, style, properties.as_deref()), properties)
             }
             EventKind::SequenceStart { flow, properties } => {
                 self.flow_depth += usize::from(flow);
@@ -87,13 +88,13 @@ impl Compose for Graph<'_> {
                 self.flow_depth += usize::from(flow);
                 (Kind::Mapping(Vec::new()), properties)
             }
-            EventKind::Alias { anchor } => match self.anchors.get(&anchor) {
-                Some(&target) => (Kind::Alias { anchor, target }, None),
-                None => {
+            EventKind::Alias { anchor } => {
+                let Some(&target) = self.anchors.get(&anchor) else {
                     let problem = format!("unknown anchor '{anchor}' referenced");
                     return Err(Stop::Failed(Error::new(problem, event.pos)));
-                }
-            },
+                };
+                (Kind::Alias { anchor, target }, None)
+            }
             EventKind::SequenceEnd | EventKind::MappingEnd => {
                 self.flow_depth = self.flow_depth.saturating_sub(1);
                 self.open.pop();
@@ -145,8 +146,7 @@ impl Graph<'_> {
         text: Text,
         style: Style,
         properties: Option<&Properties>,
-    ) -> Result<Kind, Error> {
-        check_scalar_size(&text, pos, self.budget)?;
+    ) -> Kind {
         let tag = match properties {
             None => implicit_tag(&text, style),
             Some(properties) => explicit_tag(&text, style, properties).unwrap_or_else(|problem| {
@@ -155,7 +155,7 @@ impl Graph<'_> {
             }),
         };
         let style = written_style(&text, tag, style, self.flow_depth);
-        Ok(Kind::Scalar(Scalar { text, tag, style }))
+        Kind::Scalar(Scalar { text, tag, style })
     }
 
     fn fail_late(&mut self, error: Error) {

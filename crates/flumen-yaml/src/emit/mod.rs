@@ -10,9 +10,6 @@ mod error;
 mod passage;
 mod scalar;
 
-#[cfg(test)]
-mod tests;
-
 use self::{
     analysis::{
         FRAGILE, Form, HIGH, LINE_FEED, RETURN, SEPARATOR, choose, is_plain_word, scan, scan_high,

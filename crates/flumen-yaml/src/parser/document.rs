@@ -42,7 +42,8 @@ impl Parser<'_> {
         let token = self.scanner.peek()?;
         let mark = token.mark;
         if !matches!(token.kind, TokenKind::DocumentStart) {
-            return Err(Fault::parser(None, mark, "did not find expected <document start>").into());
+            let problem = "did not find expected <document start>";
+            return Err(Fault::parser(None, mark, problem).into());
         }
         self.scanner.take();
         self.states.push(State::DocumentEnd);
@@ -57,19 +58,15 @@ impl Parser<'_> {
             let mark = token.mark;
             match &token.kind {
                 TokenKind::VersionDirective { .. } if has_version => {
-                    return Err(Fault::parser(None, mark, "found duplicate %YAML directive").into());
+                    return Err(Fault::parser(None, mark, "found duplicate %YAML directive"));
                 }
                 TokenKind::VersionDirective { major: 1, minor: 1 } => has_version = true,
                 TokenKind::VersionDirective { .. } => {
-                    return Err(
-                        Fault::parser(None, mark, "found incompatible YAML document").into()
-                    );
+                    return Err(Fault::parser(None, mark, "found incompatible YAML document"));
                 }
                 TokenKind::TagDirective(tag) => {
                     if !self.directives.add(&tag.handle, &tag.suffix) {
-                        return Err(
-                            Fault::parser(None, mark, "found duplicate %TAG directive").into()
-                        );
+                        return Err(Fault::parser(None, mark, "found duplicate %TAG directive"));
                     }
                 }
                 _ => break,

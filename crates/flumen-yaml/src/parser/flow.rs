@@ -22,7 +22,7 @@ impl Parser<'_> {
                 self.scanner.take();
                 Ok(())
             }
-            _ => Err(self.fault_in_collection(mark, problem).into()),
+            _ => Err(self.fault_in_collection(mark, problem)),
         }
     }
 

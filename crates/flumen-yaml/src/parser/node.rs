@@ -105,9 +105,7 @@ impl Parser<'_> {
             Some(tag) => match expand_tag(&self.directives, &tag) {
                 Some(tag) => Some(tag),
                 None => {
-                    return Err(
-                        Fault::parser(Some(start), tag_mark, "found undefined tag handle").into()
-                    );
+                    return Err(Fault::parser(Some(start), tag_mark, "found undefined tag handle"));
                 }
             },
         };

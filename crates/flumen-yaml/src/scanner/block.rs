@@ -55,7 +55,7 @@ impl Scanner<'_> {
         }
         self.collects_comments = true;
         let style = if literal { Style::Literal } else { Style::Folded };
-        Ok((self.made(), style))
+        Ok((self.made(start)?, style))
     }
 
     /// The rest of the line behind `|` or `>`: chomping and indentation in either order, a comment.

@@ -117,9 +117,8 @@ impl<'a> Cursor<'a> {
     /// The length of the line break at `index`, or 0: LF, CR, CR LF, NEL, LS and PS.
     fn break_len(&self, index: usize) -> usize {
         match self.at(index) {
-            b'\n' => 1,
             b'\r' if self.at(index + 1) == b'\n' => 2,
-            b'\r' => 1,
+            b'\n' | b'\r' => 1,
             0xC2 if self.at(index + 1) == 0x85 => 2,
             0xE2 if self.at(index + 1) == 0x80 && matches!(self.at(index + 2), 0xA8 | 0xA9) => 3,
             _ => 0,

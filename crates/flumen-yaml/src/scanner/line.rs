@@ -4,7 +4,9 @@
 //! nothing else is possible, and otherwise leaves the scanner as if it had not been called. They
 //! apply only at [`Pace::Quick`](super::Pace::Quick) and while no token waits in the queue.
 
-use super::{Fault, MAX_LEVELS, MAX_SIMPLE_KEY, Mark, Piece, Scanner, cursor::small};
+use super::{
+    Fault, Mark, Piece, Scanner, cursor::small, fetch::MAX_LEVELS, simple_key::MAX_SIMPLE_KEY,
+};
 use crate::Style;
 
 /// A node in the block context.
@@ -76,10 +78,8 @@ impl Scanner<'_> {
             self.taken += 1;
             return Some(SequencePart::Entry(mark));
         }
-        let ends = match indentless {
-            true => column < self.indent || column == self.indent && self.cursor.byte() != b'-',
-            false => column < self.indent,
-        };
+        let ends = column < self.indent
+            || indentless && column == self.indent && self.cursor.byte() != b'-';
         if ends && !indentless {
             self.take_block_end();
         }
@@ -136,10 +136,9 @@ impl Scanner<'_> {
     /// Whether one of the common characters that begin a scalar comes next.
     fn starts_scalar(&self) -> bool {
         match self.cursor.byte() {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => true,
             b'/' | b'.' | b'_' | b'(' | b'$' | b'<' | b'\'' | b'"' | b'|' | b'>' => true,
             b'-' => !self.cursor.is_blank_or_end(self.cursor.pos + 1),
-            _ => false,
+            byte => byte.is_ascii_alphanumeric(),
         }
     }
 
@@ -187,6 +186,7 @@ impl Scanner<'_> {
         // It is a scalar, unless a `:` makes it a key; then `fetch` shall have it.
         let before = self.cursor;
         self.simple_key_allowed = false;
+        self.collects_comments = false;
         let scanned = self.scan_scalar(mark);
         if self.cursor.mark().line == mark.line && self.is_before_colon() || scanned.is_err() {
             self.cursor = before;

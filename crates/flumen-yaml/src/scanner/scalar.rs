@@ -39,10 +39,10 @@ impl Scanner<'_> {
         let indentation = bytes.get(end + 1..)?.iter().position(|&byte| byte != b' ')?;
         let is_alone = i64::try_from(indentation).is_ok_and(|column| column <= self.indent)
             && !matches!(bytes[end + 1 + indentation], b'\n' | b'\t');
-        if !is_alone {
+        let text_end = self.trim_blanks(start, end);
+        if !is_alone || text_end - start > self.largest_scalar {
             return None;
         }
-        let text_end = self.trim_blanks(start, end);
         self.cursor.jump(end);
         self.cursor.skip_break();
         self.cursor.advance(indentation);
@@ -107,7 +107,7 @@ impl Scanner<'_> {
             self.simple_key_allowed = true;
             self.collects_comments = true;
         }
-        Ok((self.finish(segment, joined), Style::Plain))
+        Ok((self.finish(start, segment, joined)?, Style::Plain))
     }
 
     /// Where a plain scalar in the block context ends on this line: before `: `, before ` #` or at
@@ -171,23 +171,40 @@ impl Scanner<'_> {
         self.breaks.clear();
     }
 
-    fn finish(&mut self, segment: (usize, usize), joined: bool) -> Piece {
+    fn finish(
+        &mut self,
+        start: Mark,
+        segment: (usize, usize),
+        joined: bool,
+    ) -> Result<Piece, Fault> {
         if !joined {
-            return Piece::Source { start: small(segment.0), end: small(segment.1) };
+            return self.sliced(start, segment.0, segment.1);
         }
         let part = self.cursor.text().get(segment.0..segment.1).unwrap_or_default();
         self.scratch.push_str(part);
-        self.made()
+        self.made(start)
+    }
+
+    /// A part of the source.
+    #[inline]
+    fn sliced(&self, mark: Mark, start: usize, end: usize) -> Result<Piece, Fault> {
+        if end - start > self.largest_scalar {
+            return Err(too_large(mark));
+        }
+        Ok(Piece::Source { start: small(start), end: small(end) })
     }
 
     /// The scratch as a text of its own.
-    pub(super) fn made(&mut self) -> Piece {
+    pub(super) fn made(&mut self, mark: Mark) -> Result<Piece, Fault> {
+        if self.scratch.len() > self.largest_scalar {
+            return Err(too_large(mark));
+        }
         let text = Text::from(self.scratch.as_str());
         // One giant scalar must not hold its memory for the rest of the stream.
         if self.scratch.capacity() > 1 << 20 {
             self.scratch = String::new();
         }
-        Piece::Made(text)
+        Ok(Piece::Made(text))
     }
 
     /// A quoted scalar, whose opening quote is at the cursor.
@@ -199,7 +216,7 @@ impl Scanner<'_> {
         let style = if single { Style::SingleQuoted } else { Style::DoubleQuoted };
         self.cursor.advance(1);
         if let Some(end) = self.closing_quote_on_line(single) {
-            let piece = Piece::Source { start: small(self.cursor.pos), end: small(end) };
+            let piece = self.sliced(start, self.cursor.pos, end)?;
             self.cursor.jump(end + 1);
             return Ok((piece, style));
         }
@@ -218,7 +235,7 @@ impl Scanner<'_> {
             self.quoted_blanks(&mut after_break);
         }
         self.cursor.advance(1);
-        Ok((self.made(), style))
+        Ok((self.made(start)?, style))
     }
 
     /// The end of a quoted scalar that holds neither escapes nor line breaks.
@@ -360,6 +377,11 @@ impl Scanner<'_> {
         self.cursor.advance(digits);
         Ok(())
     }
+}
+
+#[cold]
+fn too_large(mark: Mark) -> Fault {
+    Fault::scanner(mark, mark, "the scalar is too large: it exceeds the limit")
 }
 
 /// The bytes at which a plain scalar in the block context may end.

@@ -4,10 +4,19 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde_json::Value;
 
-use crate::notation::notation;
+use crate::notation::{Form, notation};
+
+/// The cases of this repository. They were recorded with the library itself: a program decodes each
+/// input into `yaml.Node`s and prints them in the notation that the file describes.
+const OWN: &str = include_str!("cases.json");
 
 /// Cases beside the checkout, when they are there.
 const SHARED: &str = "../../../shared/spec/yaml/parse-cases.json";
+
+#[test]
+fn own_cases_are_read_as_recorded() {
+    check_all(OWN, Form::Full);
+}
 
 #[test]
 #[expect(clippy::print_stderr, reason = "says what was skipped")]
@@ -17,12 +26,12 @@ fn shared_cases_are_read_as_recorded() {
         eprintln!("skipped: no shared/spec/yaml/parse-cases.json beside the checkout");
         return;
     };
-    let file: Value = serde_json::from_str(&text).expect("valid JSON");
-    let cases = file["cases"].as_object().expect("cases");
-    check_all(cases.iter().map(|(name, case)| (name.as_str(), case)));
+    check_all(&text, Form::Short);
 }
 
-fn check_all<'a>(cases: impl Iterator<Item = (&'a str, &'a Value)>) {
+fn check_all(file: &str, form: Form) {
+    let file: Value = serde_json::from_str(file).expect("valid JSON");
+    let cases = file["cases"].as_object().expect("cases");
     let mut wrong = BTreeMap::new();
     for (name, case) in cases {
         let bytes = match (case["input"].as_str(), case["input_base64"].as_str()) {
@@ -30,7 +39,7 @@ fn check_all<'a>(cases: impl Iterator<Item = (&'a str, &'a Value)>) {
             (None, Some(text)) => base64(text),
             (None, None) => panic!("{name} has no input"),
         };
-        let found = match notation(&bytes) {
+        let found = match notation(&bytes, form) {
             Ok(events) => events,
             Err(error) => error.to_string(),
         };

@@ -3,3 +3,5 @@
 
 mod cases;
 mod notation;
+mod printed;
+mod properties;

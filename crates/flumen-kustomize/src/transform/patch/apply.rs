@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flumen_patch::{Outcome, strategic_merge};
+use flumen_patch::{Hints, Outcome, Rules, strategic_merge_with};
 use flumen_schema::Schema;
 use flumen_yaml::{Map, Node, Pos, Tag, Text, Value};
 
@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Result},
     id::ResId,
     resource::{Resource, field_map_mut},
+    scalar,
 };
 
 /// Whether a change may have moved the id of a resource.
@@ -74,7 +75,7 @@ fn stringify(node: &mut Node, field: &str) {
     let Some(map) = meta.get_mut(field) else { return };
     match map.as_map_mut() {
         Some(map) if !map.is_empty() => {
-            map.iter_mut().for_each(|entry| make_string(&mut entry.value))
+            map.iter_mut().for_each(|entry| make_string(&mut entry.value));
         }
         _ => {
             meta.remove(field);
@@ -121,7 +122,14 @@ pub(super) fn merge(
     }
     let adapted = merge.takes_api_version.then(|| with_api_version(patch.node(), resource.node()));
     let tree = adapted.as_ref().and_then(Option::as_ref).unwrap_or(patch.node());
-    let outcome = strategic_merge(resource.node_mut(), tree, scene.schema)
+    let none = Hints::default();
+    let target_hints = resource.hints.clone();
+    let rules = Rules {
+        schema: scene.schema,
+        target_hints: target_hints.as_deref().unwrap_or(&none),
+        patch_hints: patch.hints.as_deref().unwrap_or(&none),
+    };
+    let outcome = strategic_merge_with(resource.node_mut(), tree, rules)
         .map_err(|error| explain(error.to_string(), resource, merge, scene))?;
     if outcome == Outcome::Deleted || resource.node().is_nil_or_empty() {
         *resource.node_mut() = Node::null();
@@ -133,18 +141,18 @@ pub(super) fn merge(
     if !patch.allow_kind_change
         && let Some(root) = resource.node_mut().as_map_mut()
     {
-        restore(root, "kind", &before.gvk.kind);
+        restore(root, "kind", &before.gvk.kind, Some(tree))?;
     }
     if let Some(meta) =
         resource.node_mut().as_map_mut().and_then(|root| field_map_mut(root, "metadata"))
     {
         if !patch.allow_name_change {
-            restore(meta, "name", &before.name);
+            restore(meta, "name", &before.name, tree.get("metadata"))?;
         }
         if before.namespace.is_empty() {
             meta.remove("namespace");
         } else {
-            restore(meta, "namespace", &before.namespace);
+            restore(meta, "namespace", &before.namespace, tree.get("metadata"))?;
         }
     }
     resource.settle_links();
@@ -167,15 +175,17 @@ fn with_api_version(patch: &Node, target: &Node) -> Option<Node> {
     Some(patch)
 }
 
-/// Puts a text back that a merge may have changed; the style stays that of the merge.
-fn restore(map: &mut Map, key: &'static str, text: &Text) {
-    match map.get_mut(key).map(|node| &mut node.value) {
-        Some(Value::Scalar(scalar)) if scalar.text == *text && scalar.tag != Tag::Null => {}
-        Some(Value::Scalar(scalar)) => {
-            scalar.text = text.clone();
-            scalar.tag = Tag::Str;
+/// Puts a text back that the patch has changed. kustomize keeps the quotes that were there before, or
+/// none, and does not say that the text is a string.
+fn restore(map: &mut Map, key: &'static str, text: &Text, patch: Option<&Node>) -> Result<()> {
+    let is_patched = patch.and_then(|patch| patch.get(key)).is_some();
+    match map.get_mut(key) {
+        Some(node) if node.is_scalar() && !node.is_null() && !is_patched => Ok(()),
+        Some(node) if node.is_scalar() => scalar::set_untagged(node, text.clone()),
+        _ => {
+            map.set(Text::literal(key), scalar::new_string(text.clone()));
+            Ok(())
         }
-        _ => map.set(Text::literal(key), Node::string(text.clone())),
     }
 }
 
