@@ -163,17 +163,17 @@ fn read_source(
     };
     let mut found = None;
     for (position, resource) in resources.iter().enumerate() {
-        if has_id(resource, scene, is_wanted) {
-            if let Some(other) = found.replace(position) {
-                let places: Vec<String> = [other, position]
-                    .iter()
-                    .filter_map(|&position| resources.resources().get(position))
-                    .map(|resource| format!("{} ({})", resource.id(scene.schema), resource.origin))
-                    .collect();
-                return Err(Error::new(format!("multiple matches for selector {}", Shown(source)))
-                    .at(scene.file, source.pos)
-                    .hint(format!("it selects {}", places.join(" and "))));
-            }
+        if has_id(resource, scene, is_wanted)
+            && let Some(other) = found.replace(position)
+        {
+            let places: Vec<String> = [other, position]
+                .iter()
+                .filter_map(|&position| resources.resources().get(position))
+                .map(|resource| format!("{} ({})", resource.id(scene.schema), resource.origin))
+                .collect();
+            return Err(Error::new(format!("multiple matches for selector {}", Shown(source)))
+                .at(scene.file, source.pos)
+                .hint(format!("it selects {}", places.join(" and "))));
         }
     }
     let found =

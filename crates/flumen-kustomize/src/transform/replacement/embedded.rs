@@ -1,4 +1,4 @@
-//! Writing into YAML or JSON that stands in a text, such as a file in a ConfigMap.
+//! Writing into YAML or JSON that stands in a text, such as a file in a config map.
 
 use flumen_yaml::{Node, Tag, Text};
 

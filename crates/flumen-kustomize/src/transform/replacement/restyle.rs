@@ -291,7 +291,7 @@ impl Printer {
             1 if !body.is_empty() => {}
             _ => self.out.push('+'),
         }
-        let lines = if text.ends_with('\n') { &text[..text.len() - 1] } else { text };
+        let lines = text.strip_suffix('\n').unwrap_or(text);
         for line in lines.split('\n') {
             if line.is_empty() {
                 self.out.push('\n');
@@ -319,11 +319,12 @@ impl Printer {
                 '\u{feff}' => self.out.push_str("\\uFEFF"),
                 char if is_special(char) => {
                     let code = u32::from(char);
-                    self.out.push_str(&if code < 0x100 {
+                    let escape = if code < 0x100 {
                         format!("\\x{code:02X}")
                     } else {
                         format!("\\u{code:04X}")
-                    });
+                    };
+                    self.out.push_str(&escape);
                 }
                 char => self.out.push(char),
             }

@@ -75,7 +75,8 @@ impl Scan {
                 Some('"') if char == '\\' => {
                     chars.next();
                 }
-                Some('\'') if char == '\'' && chars.next_if(|(_, next)| *next == '\'').is_some() => {}
+                Some('\'')
+                    if char == '\'' && chars.next_if(|(_, next)| *next == '\'').is_some() => {}
                 Some(quote) => {
                     if char == quote {
                         self.quote = None;
@@ -86,7 +87,9 @@ impl Scan {
                     Some(Style::Literal | Style::Folded) => {
                         self.block = Some(Block { outer: indent, inner: None });
                     }
-                    _ if char == '#' && previous.is_none_or(|before| matches!(before, ' ' | '\t')) => {
+                    _ if char == '#'
+                        && previous.is_none_or(|before| matches!(before, ' ' | '\t')) =>
+                    {
                         let rest: String = chars.map(|(_, char)| char).collect();
                         return Some((column, format!("#{}", rest.trim_end())));
                     }
