@@ -180,7 +180,7 @@ fn find_target(resources: &ResMap, patch: &MergePatch, scene: &Scene<'_>) -> Res
         (None, _) => "no matches",
         (Some(_), Some(_)) => "multiple matches",
     };
-    let mut error =
+    let error =
         Error::new(format!("{problem} for Id {id}; failed to find unique target for patch {id}"));
     let error = error.hint(similar(resources, &id, scene));
     Err(match patch.place() {
