@@ -14,7 +14,7 @@ use size::Sizes;
 
 use super::{
     Keys, Stop, keys,
-    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
+    scalar::{explicit_tag, has_tag, implicit_tag, too_deep, tree_style},
     stream::Compose,
 };
 use crate::{
@@ -29,6 +29,10 @@ type Id = usize;
 struct Vertex {
     pos: Pos,
     kind: Kind,
+    /// Whether a collection is written with brackets.
+    is_flow: bool,
+    /// Whether a tag is written before the node.
+    is_tagged: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +56,7 @@ pub(super) struct Graph<'a> {
     /// The root of the current document, and the collections in it that are not complete.
     next_root: Id,
     open: Vec<Id>,
+    /// How many flow collections are around the node that is being expanded.
     flow_depth: usize,
     anchors: HashMap<Text, Id>,
     sizes: Sizes,
@@ -76,16 +81,17 @@ impl<'a> Graph<'a> {
 
 impl Compose for Graph<'_> {
     fn take(&mut self, event: Event) -> Result<(), Stop> {
+        let mut is_flow = false;
         let (kind, properties) = match event.kind {
             EventKind::Scalar { value, style, properties } => {
                 (self.scalar(event.pos, value, style, properties.as_deref()), properties)
             }
             EventKind::SequenceStart { flow, properties } => {
-                self.flow_depth += usize::from(flow);
+                is_flow = flow;
                 (Kind::Sequence(Vec::new()), properties)
             }
             EventKind::MappingStart { flow, properties } => {
-                self.flow_depth += usize::from(flow);
+                is_flow = flow;
                 (Kind::Mapping(Vec::new()), properties)
             }
             EventKind::Alias { anchor } => {
@@ -96,7 +102,6 @@ impl Compose for Graph<'_> {
                 (Kind::Alias { anchor, target }, None)
             }
             EventKind::SequenceEnd | EventKind::MappingEnd => {
-                self.flow_depth = self.flow_depth.saturating_sub(1);
                 self.open.pop();
                 return Ok(());
             }
@@ -117,11 +122,12 @@ impl Compose for Graph<'_> {
             }
             self.open.push(id);
         }
+        let is_tagged = properties.as_deref().is_some_and(has_tag);
         // Known from here on: a node may even refer to itself, if only to be refused.
         if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
             self.anchors.insert(anchor, id);
         }
-        self.vertices.push(Vertex { pos: event.pos, kind });
+        self.vertices.push(Vertex { pos: event.pos, kind, is_flow, is_tagged });
         Ok(())
     }
 
@@ -154,7 +160,6 @@ impl Graph<'_> {
                 Tag::Str
             }),
         };
-        let style = written_style(&text, tag, style, self.flow_depth);
         Kind::Scalar(Scalar { text, tag, style })
     }
 
@@ -166,9 +171,13 @@ impl Graph<'_> {
     /// `depth` stays within the budget.
     fn expand(&mut self, id: Id, depth: usize) -> Result<Node, Error> {
         let id = self.target(id);
-        let pos = self.vertices[id].pos;
+        let Vertex { pos, is_flow, is_tagged, .. } = self.vertices[id];
+        self.flow_depth += usize::from(is_flow);
         let value = match &self.vertices[id].kind {
-            Kind::Scalar(scalar) => Value::Scalar(scalar.clone()),
+            Kind::Scalar(scalar) => {
+                let style = tree_style(scalar, is_tagged, self.flow_depth);
+                Value::Scalar(Scalar { style, ..scalar.clone() })
+            }
             Kind::Sequence(items) => {
                 let len = items.len();
                 let mut nodes = Vec::with_capacity(len);
@@ -181,6 +190,7 @@ impl Graph<'_> {
             Kind::Mapping(_) => Value::Map(self.expand_mapping(id, depth + 1)?),
             Kind::Alias { .. } => return Ok(Node::null()),
         };
+        self.flow_depth -= usize::from(is_flow);
         Ok(Node::new(pos, value))
     }
 
