@@ -2,18 +2,18 @@
 //!
 //! The text becomes a graph in which an alias is an edge. Before anything is expanded, one pass
 //! works out how large every node would become, so a bomb of ten lines is refused without having
-//! been built. Merge keys are resolved the way kustomize does it: the mapping's own keys come first
-//! and win, and of several merged mappings the one that is named first wins.
+//! been built.
 
 mod merge;
 mod size;
 
 use std::collections::HashMap;
 
+use merge::{Field, Fields};
 use size::Sizes;
 
 use super::{
-    Keys, Stop, keys,
+    Keys, Stop,
     scalar::{explicit_tag, has_tag, implicit_tag, too_deep, tree_style},
     stream::Compose,
 };
@@ -33,6 +33,8 @@ struct Vertex {
     is_flow: bool,
     /// Whether a tag is written before the node.
     is_tagged: bool,
+    /// Whether an alias has been replaced by this node, see [`merge`].
+    is_settled: bool,
 }
 
 #[derive(Debug)]
@@ -127,7 +129,7 @@ impl Compose for Graph<'_> {
         if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
             self.anchors.insert(anchor, id);
         }
-        self.vertices.push(Vertex { pos: event.pos, kind, is_flow, is_tagged });
+        self.vertices.push(Vertex { pos: event.pos, kind, is_flow, is_tagged, is_settled: false });
         Ok(())
     }
 
@@ -170,7 +172,13 @@ impl Graph<'_> {
     /// The node with all aliases replaced. The sizes have been checked: there are no cycles and
     /// `depth` stays within the budget.
     fn expand(&mut self, id: Id, depth: usize) -> Result<Node, Error> {
-        let id = self.target(id);
+        let id = match self.vertices[id].kind {
+            Kind::Alias { target, .. } => {
+                self.vertices[target].is_settled = true;
+                target
+            }
+            _ => id,
+        };
         let Vertex { pos, is_flow, is_tagged, .. } = self.vertices[id];
         self.flow_depth += usize::from(is_flow);
         let value = match &self.vertices[id].kind {
@@ -210,39 +218,18 @@ impl Graph<'_> {
         }
     }
 
-    /// The entries of a mapping as they stand, merge keys resolved.
+    /// The entries of a mapping, merge keys resolved.
     fn expand_mapping(&mut self, id: Id, depth: usize) -> Result<Map, Error> {
-        let len = match &self.vertices[id].kind {
-            Kind::Mapping(items) => items.len() / 2,
-            _ => 0,
-        };
-        let mut entries = Vec::with_capacity(len);
-        let mut merge = None;
-        for index in 0..len {
-            let key = self.child(id, index * 2);
-            let value = self.child(id, index * 2 + 1);
-            let key_pos = self.vertices[key].pos;
-            let Kind::Scalar(key) = &self.vertices[self.target(key)].kind else {
-                return Err(keys::not_a_scalar(key_pos));
-            };
-            let key = key.clone();
-            if key.text == "<<" {
-                // Quoted, it merges nothing; kustomize drops it all the same.
-                if key.tag == Tag::Merge && merge.replace(value).is_some() {
-                    return Err(Error::new("duplicate merge key", key_pos));
-                }
-                continue;
-            }
-            if let Err(error) = self.keys.check(&key, key_pos, depth) {
-                self.fail_late(error);
-            }
-            entries.push(Entry { key: key.text, key_pos, value: self.expand(value, depth)? });
+        let Fields { list, own, merge } = self.merged_fields(id, depth)?;
+        let mut entries = Vec::with_capacity(list.len());
+        for Field { key, key_pos, value } in list {
+            entries.push(Entry { key, key_pos, value: self.expand(value, depth)? });
         }
-        if let Err(error) = self.keys.check_unique(&entries) {
+        if let Err(error) = self.keys.check_unique(entries.get(..own).unwrap_or_default()) {
             self.fail_late(error);
         }
         if let Some(value) = merge {
-            self.merge(&mut entries, value, depth)?;
+            self.merge_late(&mut entries, value, depth)?;
         }
         Ok(Map::from(entries))
     }
