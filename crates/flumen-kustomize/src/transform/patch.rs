@@ -8,6 +8,7 @@
 
 mod apply;
 mod json_form;
+mod json_syntax;
 mod load;
 
 use flumen_yaml::Text;
