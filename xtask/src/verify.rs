@@ -26,7 +26,10 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
     progress.step("tests, golden cases, examples, doc tests", || {
-        show(cargo(&["test", "--workspace", "--quiet"]).env("FLUMEN_SKIP_LOG", skip_log.path()))
+        show(
+            cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
+                .env("FLUMEN_SKIP_LOG", skip_log.path()),
+        )
     });
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());

@@ -180,37 +180,20 @@ impl Target {
         for args in &kustomization.config_map_generator {
             let generated = generate::config_map(args, options, &self.scene(state))
                 .map_err(|error| error.at(&self.file, args.pos))?;
-            self.absorb(resources, generated, self.builtin("ConfigMapGenerator"), state)
+            absorb(resources, generated, self.builtin("ConfigMapGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
         for args in &kustomization.secret_generator {
             let generated = generate::secret(args, options, &self.scene(state))
                 .map_err(|error| error.at(&self.file, args.pos).keep_private())?;
-            self.absorb(resources, generated, self.builtin("SecretGenerator"), state)
+            absorb(resources, generated, self.builtin("SecretGenerator"), state)
                 .map_err(|error| error.at(&self.file, args.pos))?;
         }
         for (plugin, provenance) in self.plugins(&kustomization.generators, state)? {
             let generated = plugin.generate(&self.scene(state))?;
-            self.absorb(resources, generated, provenance, state)?;
+            absorb(resources, generated, provenance, state)?;
         }
         Ok(())
-    }
-
-    fn absorb(
-        &self,
-        resources: &mut ResMap,
-        mut generated: ResMap,
-        provenance: Option<Provenance>,
-        state: &State<'_>,
-    ) -> Result<()> {
-        if let Some(provenance) = provenance {
-            for resource in generated.bodies_mut() {
-                if resource.annotation(ORIGIN).is_none() {
-                    resource.set_annotation(ORIGIN, provenance.to_yaml());
-                }
-            }
-        }
-        resources.absorb_all(generated, &state.schema).within(|| "merging from generator")
     }
 
     /// Where results of a field of this kustomization come from.
@@ -344,6 +327,23 @@ impl Accumulator {
         self.config.merge(&other.config)?;
         self.vars.merge(other.vars)
     }
+}
+
+/// Adds what a generator made.
+fn absorb(
+    resources: &mut ResMap,
+    mut generated: ResMap,
+    provenance: Option<Provenance>,
+    state: &State<'_>,
+) -> Result<()> {
+    if let Some(provenance) = provenance {
+        for resource in generated.bodies_mut() {
+            if resource.annotation(ORIGIN).is_none() {
+                resource.set_annotation(ORIGIN, provenance.to_yaml());
+            }
+        }
+    }
+    resources.absorb_all(generated, &state.schema).within(|| "merging from generator")
 }
 
 fn record(resources: &mut ResMap, provenance: Option<&Provenance>, times: usize) {

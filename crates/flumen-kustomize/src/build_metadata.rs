@@ -98,7 +98,9 @@ fn line(out: &mut String, indent: &str, key: &str, value: &str) {
         scalar = value.as_bytes().to_vec();
     }
     let scalar = String::from_utf8_lossy(&scalar);
-    out.push_str(&format!("{indent}{key}: {}\n", scalar.trim_end()));
+    for part in [indent, key, ": ", scalar.trim_end(), "\n"] {
+        out.push_str(part);
+    }
 }
 
 /// The `path:` of an origin annotation.

@@ -101,7 +101,9 @@ impl Error {
         {
             let line = usize::try_from(location.pos.line).unwrap_or(usize::MAX);
             let text = String::from_utf8_lossy(&bytes);
-            location.line_text = text.lines().nth(line - 1).map(ToOwned::to_owned);
+            // Literals of a secret may stand on the very line of the mistake.
+            let line = text.lines().nth(line - 1).filter(|line| !line.contains("literals"));
+            location.line_text = line.map(ToOwned::to_owned);
         }
         self
     }

@@ -103,58 +103,51 @@ pub(crate) fn is_element(part: &str) -> bool {
     part.starts_with('[') && part.ends_with(']')
 }
 
-/// The node at the end of a path, if there is one. Empty parts are skipped.
-pub(crate) fn lookup<'n>(node: &'n Node, path: &[String]) -> Result<Option<&'n Node>> {
-    let mut node = node;
+/// A field by the index of the entry or element on each level.
+pub(crate) type Place = Vec<usize>;
+
+/// Where a path leads, if it leads anywhere. Empty parts are skipped.
+pub(crate) fn locate(root: &Node, path: &[String]) -> Result<Option<Place>> {
+    let mut node = root;
+    let mut place = Vec::with_capacity(path.len());
     for part in path.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
-        match find(node, part)? {
-            Some(Found::Value(index)) => {
-                match node.as_map().and_then(|map| map.entries().get(index)) {
-                    Some(entry) => node = &entry.value,
-                    None => return Ok(None),
-                }
-            }
-            Some(Found::Item(index)) => match node.as_seq().and_then(|items| items.get(index)) {
-                Some(item) => node = item,
-                None => return Ok(None),
-            },
-            None => return Ok(None),
-        }
+        let Some(index) = find(node, part)? else { return Ok(None) };
+        let Some(next) = child(node, index) else { return Ok(None) };
+        place.push(index);
+        node = next;
     }
-    Ok(Some(node))
+    Ok(Some(place))
 }
 
-/// The same, for changing it.
-pub(crate) fn lookup_mut<'n>(node: &'n mut Node, path: &[String]) -> Result<Option<&'n mut Node>> {
-    let mut node = node;
-    for part in path.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
-        let next = match find(node, part)? {
-            Some(Found::Value(index)) => node
-                .as_map_mut()
-                .and_then(|map| map.entries_mut().get_mut(index))
-                .map(|entry| &mut entry.value),
-            Some(Found::Item(index)) => node.as_seq_mut().and_then(|items| items.get_mut(index)),
-            None => None,
-        };
-        match next {
-            Some(next) => node = next,
-            None => return Ok(None),
-        }
+/// The node at the end of a path, if there is one.
+pub(crate) fn lookup<'n>(root: &'n Node, path: &[String]) -> Result<Option<&'n Node>> {
+    Ok(locate(root, path)?.and_then(|place| follow(root, &place)))
+}
+
+fn child(node: &Node, index: usize) -> Option<&Node> {
+    match &node.value {
+        Value::Map(map) => map.entries().get(index).map(|entry| &entry.value),
+        Value::Seq(items) => items.get(index),
+        Value::Scalar(_) => None,
     }
-    Ok(Some(node))
 }
 
-enum Found {
-    /// The entry of a mapping.
-    Value(usize),
-    /// The element of a sequence.
-    Item(usize),
+pub(crate) fn follow<'n>(root: &'n Node, place: &[usize]) -> Option<&'n Node> {
+    place.iter().try_fold(root, |node, &index| child(node, index))
 }
 
-fn find(node: &Node, part: &str) -> Result<Option<Found>> {
+pub(crate) fn follow_mut<'n>(root: &'n mut Node, place: &[usize]) -> Option<&'n mut Node> {
+    place.iter().try_fold(root, |node, &index| match &mut node.value {
+        Value::Map(map) => map.entries_mut().get_mut(index).map(|entry| &mut entry.value),
+        Value::Seq(items) => items.get_mut(index),
+        Value::Scalar(_) => None,
+    })
+}
+
+/// The index of the entry or element that a part means.
+fn find(node: &Node, part: &str) -> Result<Option<usize>> {
     if part == "-" {
-        let last = items(node)?.len().checked_sub(1);
-        return Ok(last.map(Found::Item));
+        return Ok(items(node)?.len().checked_sub(1));
     }
     if let Some(negative) = part.parse::<i64>().ok().filter(|number| *number < 0) {
         return Err(Error::new(format!("array index {negative} cannot be negative")));
@@ -162,22 +155,18 @@ fn find(node: &Node, part: &str) -> Result<Option<Found>> {
     match Part::parse(part)? {
         Part::Every => Err(Error::new("wildcard is not supported in PathGetter")
             .hint("`*` works in the targets of replacements only")),
-        Part::Index(index) => Ok((index < items(node)?.len()).then_some(Found::Item(index))),
+        Part::Index(index) => Ok((index < items(node)?.len()).then_some(index)),
         Part::Element { field: "", value } => {
-            let found =
-                items(node)?.iter().position(|item| item.as_str().unwrap_or_default() == value);
-            Ok(found.map(Found::Item))
+            Ok(items(node)?.iter().position(|item| item.as_str().unwrap_or_default() == value))
         }
         Part::Element { field, value } => {
             let has_value = |item: &Node| {
                 item.get(field).is_some_and(|held| held.as_str().unwrap_or_default() == value)
             };
-            Ok(items(node)?.iter().position(has_value).map(Found::Item))
+            Ok(items(node)?.iter().position(has_value))
         }
         Part::Field(name) => match &node.value {
-            Value::Map(map) => {
-                Ok(map.iter().position(|entry| entry.key == *name).map(Found::Value))
-            }
+            Value::Map(map) => Ok(map.iter().position(|entry| entry.key == *name)),
             _ if node.is_null() => Ok(None),
             _ => Err(wrong_kind("MappingNode", node)),
         },

@@ -35,7 +35,9 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
     let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
-    patches.iter_mut().for_each(|patch| keep_first_of_each_key(patch.node_mut()));
+    for patch in &mut patches {
+        keep_first_of_each_key(patch.node_mut());
+    }
     if let Ok(text) = flumen_yaml::decode(bytes) {
         let hints = Hints::of_patch(&text, first_line, patches.iter().map(Resource::node));
         share_hints(&mut patches, hints);
@@ -46,7 +48,9 @@ pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result
 fn share_hints(resources: &mut [Resource], hints: Hints) {
     if !hints.is_empty() {
         let hints = Arc::new(hints);
-        resources.iter_mut().for_each(|resource| resource.hints = Some(Arc::clone(&hints)));
+        for resource in resources {
+            resource.hints = Some(Arc::clone(&hints));
+        }
     }
 }
 

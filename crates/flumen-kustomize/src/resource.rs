@@ -17,6 +17,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an annotation of kustomize's")]
 pub(crate) struct Resource {
     node: Node,
     /// The current id, computed when asked for and forgotten when the tree may have changed.

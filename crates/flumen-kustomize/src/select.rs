@@ -97,11 +97,6 @@ impl Matcher {
             resource.annotation(key).or_else(|| internal().map(|(_, value)| value.as_str()))
         }))
     }
-
-    /// The only name that is chosen, if the selector names one.
-    pub(crate) fn exact_name(&self) -> Option<&str> {
-        self.name.literal().map(AsRef::as_ref)
-    }
 }
 
 fn usable(requirements: &Result<Requirements, String>) -> Result<&Requirements> {

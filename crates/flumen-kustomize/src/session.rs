@@ -221,7 +221,7 @@ impl State<'_> {
         let document = match field("path") {
             Some(path) => {
                 let file = target.loader.read(path)?;
-                let text = flumen_yaml::decode(&*file.bytes)
+                let text = flumen_yaml::decode(&file.bytes)
                     .map_err(|error| read::malformed_yaml(&error, &file.path))?;
                 self.has_own_schema = true;
                 Some(text)

@@ -42,9 +42,8 @@ impl Vars {
     ) -> Result<()> {
         for var in incoming {
             let wanted = wanted_id(var);
-            let is_meant = |id: &ResId| match var.namespace.is_empty() {
-                true => id.same_name(&wanted),
-                false => *id == wanted,
+            let is_meant = |id: &ResId| {
+                if var.namespace.is_empty() { id.same_name(&wanted) } else { *id == wanted }
             };
             let matches: Vec<usize> = resources
                 .iter()

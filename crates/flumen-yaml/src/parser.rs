@@ -13,6 +13,8 @@ mod document;
 mod event;
 mod flow;
 mod node;
+#[cfg(test)]
+mod tests;
 
 use event::Directives;
 pub use event::{Event, EventKind, Properties};

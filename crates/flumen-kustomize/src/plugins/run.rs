@@ -5,6 +5,7 @@ use flumen_yaml::{Node, same_value};
 
 use super::{Action, Plugin};
 use crate::{
+    build_annotations,
     error::{Error, Result},
     generate,
     resmap::ResMap,
@@ -94,6 +95,10 @@ pub(crate) fn check_unchanged(before: &ResMap, after: &ResMap, schema: &Schema) 
 }
 
 fn is_same(old: &Resource, new: &Resource) -> bool {
+    // What kustomize would have noted in annotations meanwhile is a change too.
+    if build_annotations::of(old) != build_annotations::of(new) {
+        return false;
+    }
     if same_value(old.node(), new.node()) {
         return true;
     }

@@ -53,14 +53,6 @@ impl Pattern {
             Self::Regex(regex) => regex.is_match(text),
         }
     }
-
-    /// The only text that matches, if there is such a text.
-    pub(crate) fn literal(&self) -> Option<&Text> {
-        match self {
-            Self::Literal(literal) => Some(literal),
-            _ => None,
-        }
-    }
 }
 
 /// A pattern that may match anywhere in a text.

@@ -1,6 +1,6 @@
 //! References by name: when an object was renamed, whoever names it must say the new name.
 //!
-//! A Deployment names a ConfigMap, a ClusterRoleBinding a ServiceAccount. Rules say in which fields
+//! A `Deployment` names a `ConfigMap`, a `RoleBinding` a `ServiceAccount`. Rules say in which fields
 //! of which kinds objects of which other kinds are named. For each kind of referrer the rules are
 //! laid together once into a tree of paths ([`plan`]), so that a manifest is walked once however
 //! many rules there are; objects are found by a former name in a table ([`candidates`]).
@@ -72,7 +72,9 @@ pub(crate) fn transform(
                 && let Some(referrer) = all.get_mut(position)
             {
                 let node = if plan.reaches_id { referrer.node_mut() } else { referrer.body_mut() };
-                edits.into_iter().for_each(|edit| edit.apply(node));
+                for edit in edits {
+                    edit.apply(node);
+                }
                 referrer.settle_links();
             }
         }

@@ -8,6 +8,7 @@
 
 mod apply;
 mod json_form;
+mod json_syntax;
 mod load;
 
 use flumen_yaml::Text;
@@ -179,11 +180,9 @@ fn find_target(resources: &ResMap, patch: &MergePatch, scene: &Scene<'_>) -> Res
         (None, _) => "no matches",
         (Some(_), Some(_)) => "multiple matches",
     };
-    let mut error =
+    let error =
         Error::new(format!("{problem} for Id {id}; failed to find unique target for patch {id}"));
-    if let Some(hint) = similar(resources, &id, scene) {
-        error = error.hint(hint);
-    }
+    let error = error.hint(similar(resources, &id, scene));
     Err(match patch.place() {
         Some((file, pos)) => error.at(file, pos),
         None => error,
@@ -191,7 +190,7 @@ fn find_target(resources: &ResMap, patch: &MergePatch, scene: &Scene<'_>) -> Res
 }
 
 /// Names what the author of a patch may have meant: objects of that name, else of that kind.
-fn similar(resources: &ResMap, id: &ResId, scene: &Scene<'_>) -> Option<String> {
+fn similar(resources: &ResMap, id: &ResId, scene: &Scene<'_>) -> String {
     const SHOWN: usize = 5;
     let list = |is_similar: &dyn Fn(&Resource) -> bool| {
         let found = resources.iter().filter(|resource| is_similar(resource));
@@ -206,12 +205,12 @@ fn similar(resources: &ResMap, id: &ResId, scene: &Scene<'_>) -> Option<String> 
     };
     let same_kind = |resource: &Resource| resource.kind() == id.gvk.kind.as_str();
     if let Some(names) = list(&same_name) {
-        return Some(format!("objects of that name: {names}"));
+        return format!("objects of that name: {names}");
     }
     if let Some(names) = list(&same_kind) {
-        return Some(format!("objects of that kind: {names}"));
+        return format!("objects of that kind: {names}");
     }
-    Some("there is no object of that name or kind".to_owned())
+    "there is no object of that name or kind".to_owned()
 }
 
 /// The text of an inline patch without the white space around it, and how many lines were cut off

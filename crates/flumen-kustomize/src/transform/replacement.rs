@@ -21,7 +21,7 @@ use crate::{
     build_annotations,
     decode::{Mode, decode, first_document},
     error::{Context, Error, Result},
-    field_path,
+    field_path::{self, Place},
     kustomization::{
         fields::{
             FieldOptions, Located, Replacement, ReplacementField, ReplacementTarget, Selector,
@@ -93,14 +93,39 @@ fn apply(resources: &mut ResMap, replacement: &Replacement, scene: &Scene<'_>) -
     if !has_source || replacement.targets.is_empty() {
         return Err(Error::new("replacements must specify a source and at least one target"));
     }
-    let value = match (&replacement.source, &replacement.source_value) {
+    let mut value = match (&replacement.source, &replacement.source_value) {
         (Some(_), Some(_)) => {
             return Err(Error::new("value and resource selectors are mutually exclusive"));
         }
         (Some(source), None) => read_source(resources, source, scene)?,
-        (None, value) => Node::plain(value.clone().unwrap_or_default()),
+        (None, value) => {
+            Source { value: Node::plain(value.clone().unwrap_or_default()), origin: None }
+        }
     };
-    replacement.targets.iter().try_for_each(|target| write_target(resources, &value, target, scene))
+    replacement
+        .targets
+        .iter()
+        .try_for_each(|target| write_target(resources, &mut value, target, scene))
+}
+
+/// The value that is being copied.
+struct Source {
+    value: Node,
+    /// Where it stands, if it is the whole of a field: when the replacement changes that field
+    /// itself, what it copies from then on is the new value.
+    origin: Option<(usize, Place)>,
+}
+
+impl Source {
+    /// Takes over what stands in the field by now, if it is one of the resource at `position`.
+    fn refresh(&mut self, position: usize, root: &Node) {
+        if let Some((origin, place)) = &self.origin
+            && *origin == position
+            && let Some(node) = field_path::follow(root, place)
+        {
+            self.value.clone_from(node);
+        }
+    }
 }
 
 /// The ids a resource has or had, the current one first, with namespaces as written.
@@ -118,7 +143,11 @@ fn has_id(
 }
 
 /// Finds the one resource that a source means and reads its value.
-fn read_source(resources: &mut ResMap, source: &SourceSelector, scene: &Scene<'_>) -> Result<Node> {
+fn read_source(
+    resources: &mut ResMap,
+    source: &SourceSelector,
+    scene: &Scene<'_>,
+) -> Result<Source> {
     fn agrees(wanted: &str, actual: &str) -> bool {
         wanted.is_empty() || wanted == actual
     }
@@ -134,20 +163,22 @@ fn read_source(resources: &mut ResMap, source: &SourceSelector, scene: &Scene<'_
     };
     let mut found = None;
     for (position, resource) in resources.iter().enumerate() {
-        if has_id(resource, scene, is_wanted) {
-            if let Some(other) = found.replace(position) {
-                let places: Vec<String> = [other, position]
-                    .iter()
-                    .filter_map(|&position| resources.resources().get(position))
-                    .map(|resource| format!("{} ({})", resource.id(scene.schema), resource.origin))
-                    .collect();
-                return Err(Error::new(format!("multiple matches for selector {}", Shown(source)))
-                    .at(scene.file, source.pos)
-                    .hint(format!("it selects {}", places.join(" and "))));
-            }
+        if has_id(resource, scene, is_wanted)
+            && let Some(other) = found.replace(position)
+        {
+            let places: Vec<String> = [other, position]
+                .iter()
+                .filter_map(|&position| resources.resources().get(position))
+                .map(|resource| format!("{} ({})", resource.id(scene.schema), resource.origin))
+                .collect();
+            return Err(Error::new(format!("multiple matches for selector {}", Shown(source)))
+                .at(scene.file, source.pos)
+                .hint(format!("it selects {}", places.join(" and "))));
         }
     }
-    let Some(resource) = found.and_then(|position| resources.bodies_mut().get_mut(position)) else {
+    let found =
+        found.and_then(|position| Some((position, resources.bodies_mut().get_mut(position)?)));
+    let Some((position, resource)) = found else {
         return Err(
             Error::new(format!("nothing selected by {}", Shown(source))).at(scene.file, source.pos)
         );
@@ -155,11 +186,12 @@ fn read_source(resources: &mut ResMap, source: &SourceSelector, scene: &Scene<'_
     let path_text = or_default(&source.field_path);
     let path = field_path::split(path_text);
     let value = with_memory(resource, &path, |resource| {
-        let node = field_path::lookup(resource.node(), &path)
+        let place = field_path::locate(resource.node(), &path)
             .map_err(|error| error.within("error looking up replacement source"))?;
-        Ok(node.filter(|node| !node.is_nil_or_empty()).cloned())
+        let node = |place: &Place| field_path::follow(resource.node(), place).cloned();
+        Ok(place.and_then(|place| Some((node(&place)?, place))))
     })?;
-    let Some(value) = value else {
+    let Some((value, place)) = value.filter(|(value, _)| !value.is_nil_or_empty()) else {
         return Err(Error::new(format!(
             "fieldPath `{path_text}` is missing for replacement source {}",
             source_id(source)
@@ -167,7 +199,9 @@ fn read_source(resources: &mut ResMap, source: &SourceSelector, scene: &Scene<'_
         .at(scene.file, source.pos)
         .hint(format!("the resource is defined in {}", resource.origin)));
     };
-    refine(value, source.options.as_ref())
+    let is_whole = source.options.as_ref().is_none_or(|options| options.delimiter.is_empty());
+    let value = refine(value, source.options.as_ref())?;
+    Ok(Source { value, origin: is_whole.then_some((position, place)) })
 }
 
 /// Lets `body` see kustomize's own annotations if the path leads to all of them.
@@ -222,7 +256,7 @@ fn not_a_scalar() -> Error {
 /// Writes the value into every resource that a target selects.
 fn write_target(
     resources: &mut ResMap,
-    value: &Node,
+    source: &mut Source,
     target: &ReplacementTarget,
     scene: &Scene<'_>,
 ) -> Result<()> {
@@ -247,13 +281,15 @@ fn write_target(
     let paths: Vec<(&Located, Vec<String>)> =
         paths.iter().map(|path| (path, field_path::split(&path.text))).collect();
 
-    for resource in resources.bodies_mut() {
+    for (position, resource) in resources.bodies_mut().iter_mut().enumerate() {
         if !is_target(resource, &selected, &rejected, scene)? {
             continue;
         }
         for (path, parts) in &paths {
             with_memory(resource, parts, |resource| {
-                write(resource.node_mut(), value, &path.text, parts, target.options.as_ref())
+                let written =
+                    Written { position, path: &path.text, parts, options: target.options.as_ref() };
+                written.write(resource.node_mut(), source)
             })
             .map_err(|error| {
                 error.at(scene.file, path.pos).hint(format!(
@@ -309,30 +345,40 @@ fn is_target(
     Ok(!is_rejected && matches(selected))
 }
 
-/// Writes the value at one path of a tree.
-fn write(
-    root: &mut Node,
-    value: &Node,
-    path: &str,
-    parts: &[String],
-    options: Option<&FieldOptions>,
-) -> Result<()> {
-    let create = options.filter(|options| options.create).map(|_| Created::like(value));
-    if embedded::write(root, value, parts, create) {
-        return Ok(());
+/// A field of a resource that the value is written to.
+struct Written<'a> {
+    position: usize,
+    path: &'a str,
+    parts: &'a [String],
+    options: Option<&'a FieldOptions>,
+}
+
+impl Written<'_> {
+    fn write(&self, root: &mut Node, source: &mut Source) -> Result<()> {
+        let may_create = self.options.is_some_and(|options| options.create);
+        let create = may_create.then(|| Created::like(&source.value));
+        if embedded::write(root, &source.value, self.parts, create) {
+            source.refresh(self.position, root);
+            return Ok(());
+        }
+        let missing = || {
+            let verb = if may_create { "find or create" } else { "find" };
+            format!("unable to {verb} field {:?} in replacement target", self.path)
+        };
+        let matches =
+            Matches::find(root, self.parts, create).map_err(|error| error.within(missing()))?;
+        if matches.is_empty() {
+            return Err(Error::new(missing()));
+        }
+        for found in &matches.places {
+            source.refresh(self.position, root);
+            if let Some(node) = field_path::follow_mut(root, &found.place) {
+                set(node, found.is_new, &source.value, self.options)?;
+            }
+        }
+        source.refresh(self.position, root);
+        Ok(())
     }
-    let missing = || {
-        let verb = if create.is_some() { "find or create" } else { "find" };
-        format!("unable to {verb} field {path:?} in replacement target")
-    };
-    let matches = Matches::find(root, parts, create).map_err(|error| error.within(missing()))?;
-    if matches.is_empty() {
-        return Err(Error::new(missing()));
-    }
-    matches.places.iter().try_for_each(|place| match place.node(root) {
-        Some(node) => set(node, place.is_new, value, options),
-        None => Ok(()),
-    })
 }
 
 /// Sets a field to the value, or to what the options make of both.

@@ -2,7 +2,7 @@
 
 use super::{
     Keys, Stop,
-    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
+    scalar::{explicit_tag, has_tag, implicit_tag, too_deep, tree_style},
     stream::Compose,
 };
 use crate::{
@@ -158,6 +158,7 @@ impl Direct<'_> {
         style: Style,
         properties: Option<Box<Properties>>,
     ) -> Result<Scalar, Stop> {
+        let is_tagged = properties.as_deref().is_some_and(has_tag);
         let tag = match properties {
             None => implicit_tag(&text, style),
             Some(properties) => {
@@ -170,7 +171,9 @@ impl Direct<'_> {
                 })
             }
         };
-        Ok(Scalar { style: written_style(&text, tag, style, self.flow_depth), text, tag })
+        let mut scalar = Scalar { text, tag, style };
+        scalar.style = tree_style(&scalar, is_tagged, self.flow_depth);
+        Ok(scalar)
     }
 
     #[cold]

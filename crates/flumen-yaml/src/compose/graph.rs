@@ -2,19 +2,19 @@
 //!
 //! The text becomes a graph in which an alias is an edge. Before anything is expanded, one pass
 //! works out how large every node would become, so a bomb of ten lines is refused without having
-//! been built. Merge keys are resolved the way kustomize does it: the mapping's own keys come first
-//! and win, and of several merged mappings the one that is named first wins.
+//! been built.
 
 mod merge;
 mod size;
 
 use std::collections::HashMap;
 
+use merge::{Field, Fields};
 use size::Sizes;
 
 use super::{
-    Keys, Stop, keys,
-    scalar::{explicit_tag, implicit_tag, too_deep, written_style},
+    Keys, Stop,
+    scalar::{explicit_tag, has_tag, implicit_tag, too_deep, tree_style},
     stream::Compose,
 };
 use crate::{
@@ -29,6 +29,12 @@ type Id = usize;
 struct Vertex {
     pos: Pos,
     kind: Kind,
+    /// Whether a collection is written with brackets.
+    is_flow: bool,
+    /// Whether a tag is written before the node.
+    is_tagged: bool,
+    /// Whether an alias has been replaced by this node, see [`merge`].
+    is_settled: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +58,7 @@ pub(super) struct Graph<'a> {
     /// The root of the current document, and the collections in it that are not complete.
     next_root: Id,
     open: Vec<Id>,
+    /// How many flow collections are around the node that is being expanded.
     flow_depth: usize,
     anchors: HashMap<Text, Id>,
     sizes: Sizes,
@@ -76,16 +83,17 @@ impl<'a> Graph<'a> {
 
 impl Compose for Graph<'_> {
     fn take(&mut self, event: Event) -> Result<(), Stop> {
+        let mut is_flow = false;
         let (kind, properties) = match event.kind {
             EventKind::Scalar { value, style, properties } => {
                 (self.scalar(event.pos, value, style, properties.as_deref()), properties)
             }
             EventKind::SequenceStart { flow, properties } => {
-                self.flow_depth += usize::from(flow);
+                is_flow = flow;
                 (Kind::Sequence(Vec::new()), properties)
             }
             EventKind::MappingStart { flow, properties } => {
-                self.flow_depth += usize::from(flow);
+                is_flow = flow;
                 (Kind::Mapping(Vec::new()), properties)
             }
             EventKind::Alias { anchor } => {
@@ -96,7 +104,6 @@ impl Compose for Graph<'_> {
                 (Kind::Alias { anchor, target }, None)
             }
             EventKind::SequenceEnd | EventKind::MappingEnd => {
-                self.flow_depth = self.flow_depth.saturating_sub(1);
                 self.open.pop();
                 return Ok(());
             }
@@ -117,11 +124,12 @@ impl Compose for Graph<'_> {
             }
             self.open.push(id);
         }
+        let is_tagged = properties.as_deref().is_some_and(has_tag);
         // Known from here on: a node may even refer to itself, if only to be refused.
         if let Some(anchor) = properties.and_then(|properties| properties.anchor) {
             self.anchors.insert(anchor, id);
         }
-        self.vertices.push(Vertex { pos: event.pos, kind });
+        self.vertices.push(Vertex { pos: event.pos, kind, is_flow, is_tagged, is_settled: false });
         Ok(())
     }
 
@@ -154,7 +162,6 @@ impl Graph<'_> {
                 Tag::Str
             }),
         };
-        let style = written_style(&text, tag, style, self.flow_depth);
         Kind::Scalar(Scalar { text, tag, style })
     }
 
@@ -165,10 +172,20 @@ impl Graph<'_> {
     /// The node with all aliases replaced. The sizes have been checked: there are no cycles and
     /// `depth` stays within the budget.
     fn expand(&mut self, id: Id, depth: usize) -> Result<Node, Error> {
-        let id = self.target(id);
-        let pos = self.vertices[id].pos;
+        let id = match self.vertices[id].kind {
+            Kind::Alias { target, .. } => {
+                self.vertices[target].is_settled = true;
+                target
+            }
+            _ => id,
+        };
+        let Vertex { pos, is_flow, is_tagged, .. } = self.vertices[id];
+        self.flow_depth += usize::from(is_flow);
         let value = match &self.vertices[id].kind {
-            Kind::Scalar(scalar) => Value::Scalar(scalar.clone()),
+            Kind::Scalar(scalar) => {
+                let style = tree_style(scalar, is_tagged, self.flow_depth);
+                Value::Scalar(Scalar { style, ..scalar.clone() })
+            }
             Kind::Sequence(items) => {
                 let len = items.len();
                 let mut nodes = Vec::with_capacity(len);
@@ -181,6 +198,7 @@ impl Graph<'_> {
             Kind::Mapping(_) => Value::Map(self.expand_mapping(id, depth + 1)?),
             Kind::Alias { .. } => return Ok(Node::null()),
         };
+        self.flow_depth -= usize::from(is_flow);
         Ok(Node::new(pos, value))
     }
 
@@ -200,39 +218,18 @@ impl Graph<'_> {
         }
     }
 
-    /// The entries of a mapping as they stand, merge keys resolved.
+    /// The entries of a mapping, merge keys resolved.
     fn expand_mapping(&mut self, id: Id, depth: usize) -> Result<Map, Error> {
-        let len = match &self.vertices[id].kind {
-            Kind::Mapping(items) => items.len() / 2,
-            _ => 0,
-        };
-        let mut entries = Vec::with_capacity(len);
-        let mut merge = None;
-        for index in 0..len {
-            let key = self.child(id, index * 2);
-            let value = self.child(id, index * 2 + 1);
-            let key_pos = self.vertices[key].pos;
-            let Kind::Scalar(key) = &self.vertices[self.target(key)].kind else {
-                return Err(keys::not_a_scalar(key_pos));
-            };
-            let key = key.clone();
-            if key.text == "<<" {
-                // Quoted, it merges nothing; kustomize drops it all the same.
-                if key.tag == Tag::Merge && merge.replace(value).is_some() {
-                    return Err(Error::new("duplicate merge key", key_pos));
-                }
-                continue;
-            }
-            if let Err(error) = self.keys.check(&key, key_pos, depth) {
-                self.fail_late(error);
-            }
-            entries.push(Entry { key: key.text, key_pos, value: self.expand(value, depth)? });
+        let Fields { list, own, merge } = self.merged_fields(id, depth)?;
+        let mut entries = Vec::with_capacity(list.len());
+        for Field { key, key_pos, value } in list {
+            entries.push(Entry { key, key_pos, value: self.expand(value, depth)? });
         }
-        if let Err(error) = self.keys.check_unique(&entries) {
+        if let Err(error) = self.keys.check_unique(entries.get(..own).unwrap_or_default()) {
             self.fail_late(error);
         }
         if let Some(value) = merge {
-            self.merge(&mut entries, value, depth)?;
+            self.merge_late(&mut entries, value, depth)?;
         }
         Ok(Map::from(entries))
     }

@@ -75,7 +75,7 @@ impl Notation {
         self.line.push(letter(style));
         quote(value, &mut self.line);
         self.details(pos, properties);
-        let is_tagged = properties.is_some_and(|properties| has_tag(properties));
+        let is_tagged = properties.is_some_and(has_tag);
         if self.form == Form::Full && style == Style::Plain && !is_tagged {
             self.line.push('!');
             quote(tag_name(resolve(value)), &mut self.line);

@@ -121,17 +121,15 @@ fn rules_for_one_field_see_what_the_earlier_ones_wrote() {
 #[test]
 fn prefixes_decide_between_objects_of_one_former_name() {
     let prefixed = |prefix: &str| format!(", internal.config.kubernetes.io/prefixes: {prefix}");
-    let pod = format!(
-        "apiVersion: v1\nkind: Pod\nmetadata: {{name: p, annotations: {{\
-         internal.config.kubernetes.io/prefixes: y-}}}}\nspec: {{volumes: [{{configMap: {{name: a}}}}]}}\n"
-    );
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {\
+         internal.config.kubernetes.io/prefixes: y-}}\nspec: {volumes: [{configMap: {name: a}}]}\n";
     let both = renamed("ConfigMap", "x-a", "default", "a", &prefixed("x-"))
         + &renamed("ConfigMap", "y-a", "default", "a", &prefixed("y-"));
-    check(&(pod.clone() + &both), &format!("{POD}  volumes:\n  - configMap:\n      name: y-a\n"));
+    check(&format!("{pod}{both}"), &format!("{POD}  volumes:\n  - configMap:\n      name: y-a\n"));
     let ambiguous = renamed("ConfigMap", "x-a", "default", "a", &prefixed("y-"))
         + &renamed("ConfigMap", "y-a", "default", "a", &prefixed("y-"));
     check_error(
-        &(pod + &ambiguous),
+        &format!("{pod}{ambiguous}"),
         "updating name reference in 'spec/volumes/configMap/name' field of 'Pod.v1.[noGrp]/p.[noNs]': \
          considering field 'spec/volumes/configMap/name' of object Pod.v1.[noGrp]/p.[noNs]: \
          found multiple possible referrals: ConfigMap.v1.[noGrp]/x-a.[noNs], \

@@ -75,7 +75,7 @@ fn stringify(node: &mut Node, field: &str) {
     let Some(map) = meta.get_mut(field) else { return };
     match map.as_map_mut() {
         Some(map) if !map.is_empty() => {
-            map.iter_mut().for_each(|entry| make_string(&mut entry.value))
+            map.iter_mut().for_each(|entry| make_string(&mut entry.value));
         }
         _ => {
             meta.remove(field);

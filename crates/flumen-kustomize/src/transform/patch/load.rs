@@ -5,7 +5,7 @@ use std::{fmt, path::Path, sync::Arc};
 use flumen_patch::JsonPatch;
 use flumen_yaml::{Budget, Node, Scalar, Style, Tag, Text, Value};
 
-use super::{Scene, trimmed};
+use super::{Scene, json_syntax::is_json, trimmed};
 use crate::{
     error::{Error, Result},
     kustomization::fields::{Located, Patch},
@@ -67,7 +67,11 @@ impl Source {
 
     /// The first document as a JSON patch, if it is a sequence.
     fn json(&self) -> Result<Option<Json>> {
-        let node = flumen_yaml::read_resource(&self.text, self.first_line, &Budget::default())
+        if self.text.starts_with('[') && !is_json(&self.text) {
+            return Err(Error::new("the patch begins as JSON does, but it is not valid JSON")
+                .at(&self.file, flumen_yaml::Pos::new(self.first_line, 1)));
+        }
+        let node = flumen_yaml::read_lenient(&self.text, self.first_line, &Budget::default())
             .map_err(|error| read::malformed_yaml(&error, &self.file))?;
         match node {
             Some(node) if node.is_seq() => Json::new(node)
@@ -141,7 +145,7 @@ pub(super) fn detect(source: &Source) -> Result<Loaded> {
 pub(super) fn inline_or_file(entry: &Located, scene: &Scene<'_>) -> Result<Vec<Resource>> {
     // A path is never a mapping, and reading it as one would only cost time.
     if entry.text.contains([':', '{', '#']) || entry.text.trim().is_empty() {
-        let inline = read::resources(entry.text.as_bytes(), scene.file, entry.pos.line.max(1));
+        let inline = read::patches(entry.text.as_bytes(), scene.file, entry.pos.line.max(1));
         if inline.is_ok() || entry.text.contains('\n') {
             return inline;
         }

@@ -1,12 +1,12 @@
-//! Writing into YAML or JSON that stands in a text, such as a file in a ConfigMap.
+//! Writing into YAML or JSON that stands in a text, such as a file in a config map.
 
-use flumen_yaml::{Node, Text};
+use flumen_yaml::{Node, Tag, Text};
 
 use super::{
     matches::{Created, Matches, read_embedded, set_value},
     restyle,
 };
-use crate::field_path::{lookup, lookup_mut};
+use crate::field_path::{follow, follow_mut, locate};
 
 /// Writes a value into a text on the way of the path. False if there is no such text, or if the
 /// path does not lead on in it; nothing has changed then.
@@ -25,27 +25,31 @@ fn try_write(
     path: &[String],
     create: Option<Created>,
 ) -> Option<()> {
-    let (length, text, mut embedded) = (1..path.len()).find_map(|length| {
-        let node = lookup(root, path.get(..length)?).ok()??;
-        let text = node.text()?.clone();
+    let (length, place, text, mut embedded) = (1..path.len()).find_map(|length| {
+        let place = locate(root, path.get(..length)?).ok()??;
+        let text = follow(root, &place)?.text()?.clone();
         let embedded = read_embedded(&text).ok()?;
-        Some((length, text, embedded))
+        Some((length, place, text, embedded))
     })?;
     let matches = Matches::find(&mut embedded, path.get(length..)?, create).ok()?;
     if matches.is_empty() {
         return None;
     }
-    for place in &matches.places {
-        let field = place.node(&mut embedded)?;
-        set_value(field, place.is_new, value, value.text().cloned().unwrap_or_default()).ok()?;
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    for found in &matches.places {
+        let field = follow_mut(&mut embedded, &found.place)?;
+        set_value(field, found.is_new, value, value.text().cloned().unwrap_or_default()).ok()?;
+        // Nothing is a null in a block, but an empty string in braces.
+        if is_json
+            && found.is_new
+            && let Some(scalar) = field.as_scalar_mut()
+            && scalar.text.is_empty()
+        {
+            scalar.tag = Tag::Str;
+        }
     }
-    let written = if text.trim_start().starts_with(['{', '[']) {
-        json(&embedded, &text)?
-    } else {
-        restyle::print(&embedded, &text)?
-    };
-    let node = lookup_mut(root, path.get(..length)?).ok()??;
-    node.as_scalar_mut()?.text = Text::from(written);
+    let written = if is_json { json(&embedded, &text)? } else { restyle::print(&embedded, &text)? };
+    follow_mut(root, &place)?.as_scalar_mut()?.text = Text::from(written);
     Some(())
 }
 

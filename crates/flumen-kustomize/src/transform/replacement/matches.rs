@@ -7,7 +7,7 @@ use flumen_yaml::{Budget, Entry, Node, Scalar, Style, Tag, Text, Value, resolve}
 
 use crate::{
     error::{Error, Result},
-    field_path::{self, Part, items},
+    field_path::{self, Part, Place, items},
     fieldspec::wrong_kind,
     select::Search,
 };
@@ -52,33 +52,22 @@ impl Created {
 /// The fields that a path means.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<Match>,
     /// How many there are besides in nodes that kustomize changes and then forgets: what it reads
     /// from a text behind a wildcard, and what it makes below a null.
     lost: usize,
 }
 
-/// A field by the index of the entry or element on each level.
 #[derive(Debug)]
-pub(super) struct Place {
-    indices: Vec<usize>,
+pub(super) struct Match {
+    pub(super) place: Place,
     /// Whether it was made for this path.
     pub(super) is_new: bool,
 }
 
-impl Place {
-    pub(super) fn node<'n>(&self, root: &'n mut Node) -> Option<&'n mut Node> {
-        self.indices.iter().try_fold(root, |node, &index| match &mut node.value {
-            Value::Map(map) => map.entries_mut().get_mut(index).map(|entry| &mut entry.value),
-            Value::Seq(items) => items.get_mut(index),
-            Value::Scalar(_) => None,
-        })
-    }
-}
-
 impl Matches {
     pub(super) fn find(root: &mut Node, path: &[String], create: Option<Created>) -> Result<Self> {
-        let mut finder = Finder { create, indices: Vec::new(), matches: Self::default() };
+        let mut finder = Finder { create, place: Place::new(), matches: Self::default() };
         finder.find(root, path, false)?;
         Ok(finder.matches)
     }
@@ -90,14 +79,14 @@ impl Matches {
 
 struct Finder {
     create: Option<Created>,
-    indices: Vec<usize>,
+    place: Place,
     matches: Matches,
 }
 
 impl Finder {
     fn find(&mut self, node: &mut Node, path: &[String], is_new: bool) -> Result<()> {
         let Some((part, rest)) = path.split_first() else {
-            self.matches.places.push(Place { indices: self.indices.clone(), is_new });
+            self.matches.places.push(Match { place: self.place.clone(), is_new });
             return Ok(());
         };
         match Part::parse(part)? {
@@ -121,15 +110,10 @@ impl Finder {
         rest: &[String],
         is_new: bool,
     ) -> Result<()> {
-        let next = match &mut node.value {
-            Value::Map(map) => map.entries_mut().get_mut(index).map(|entry| &mut entry.value),
-            Value::Seq(items) => items.get_mut(index),
-            Value::Scalar(_) => None,
-        };
-        let Some(next) = next else { return Ok(()) };
-        self.indices.push(index);
+        let Some(next) = field_path::follow_mut(node, &[index]) else { return Ok(()) };
+        self.place.push(index);
         self.find(next, rest, is_new)?;
-        self.indices.pop();
+        self.place.pop();
         Ok(())
     }
 
