@@ -1,8 +1,8 @@
 //! Applying the operations of a patch, one after the other, in place.
 
-use std::fmt::Display;
+use std::{collections::HashMap, fmt::Display};
 
-use flumen_yaml::{Map, Node, Tag, Value, to_json};
+use flumen_yaml::{Entry, Map, Node, Tag, Text, Value, to_json};
 
 use super::{
     JsonPatch, normal,
@@ -24,9 +24,12 @@ impl JsonPatch {
     /// After an error the target may be changed in part.
     pub fn apply(&self, target: &mut Node) -> Result<(), Error> {
         let mut copied = 0;
+        let mut recent = Recent::default();
         for operation in &self.operations {
             let applying = Applying { operation, source: self.source };
-            applying.apply(target, &mut copied)?;
+            if !recent.set(target, operation) {
+                applying.apply(target, &mut copied)?;
+            }
         }
         if target.is_seq() {
             let message =
@@ -35,6 +38,61 @@ impl JsonPatch {
             return Err(Error::DoesNotApply { message: message.to_owned(), pos });
         }
         normal::normalise(target)
+    }
+}
+
+/// The mapping that the operations before have set keys of, so that a patch that sets thousands of
+/// them does not look through all for each.
+#[derive(Default)]
+struct Recent<'p> {
+    parent: Option<&'p str>,
+    positions: HashMap<Text, usize>,
+}
+
+/// Mappings up to this size are better looked through.
+const SMALL_MAP: usize = 64;
+
+impl<'p> Recent<'p> {
+    /// Does an operation that sets a key of the same large mapping as the one before. False if it is
+    /// none, and still to be done.
+    fn set(&mut self, root: &mut Node, operation: &'p Operation) -> bool {
+        let parent = match (&operation.kind, &operation.path) {
+            (Kind::Add | Kind::Replace, Member::Path(path)) => path.rsplit_once('/'),
+            _ => None,
+        };
+        let parent = parent.map(|(parent, _)| parent);
+        let is_same = parent.is_some() && self.parent == parent;
+        if !is_same {
+            *self = Self { parent, positions: HashMap::new() };
+            return false;
+        }
+        let (Member::Path(path), Some(value)) = (&operation.path, &operation.value) else {
+            return false;
+        };
+        if !fits(path, value) {
+            return false;
+        }
+        let Some(Place { container, key }) = pointer::find(root, path) else { return false };
+        let Some(map) = container.as_map_mut().filter(|map| map.len() > SMALL_MAP) else {
+            return false;
+        };
+        if self.positions.len() != map.len() {
+            let keys = map.iter().map(|entry| entry.key.clone());
+            self.positions = keys.zip(0..).collect();
+        }
+        match self.positions.get(&*key) {
+            Some(position) => {
+                if let Some(entry) = map.entries_mut().get_mut(*position) {
+                    entry.value = value.clone();
+                }
+            }
+            None => {
+                let key = Text::from(&*key);
+                self.positions.insert(key.clone(), map.len());
+                map.push(Entry::new(key, value.clone()));
+            }
+        }
+        true
     }
 }
 
@@ -239,8 +297,7 @@ impl<'p> Applying<'p> {
     }
 
     fn check_depth(&self, path: &str, value: &Node) -> Result<(), Error> {
-        let allowed = MAX_DEPTH.checked_sub(pointer::depth(path));
-        if allowed.is_some_and(|allowed| is_within(value, allowed)) {
+        if fits(path, value) {
             return Ok(());
         }
         Err(Error::TooDeep { limit: MAX_DEPTH, pos: self.operation.pos })
@@ -343,6 +400,12 @@ fn size(node: &Node) -> usize {
         Value::Seq(items) => items.iter().map(size).sum::<usize>(),
         Value::Scalar(scalar) => scalar.text.len(),
     }
+}
+
+/// Whether a value at a path is nested no deeper than what can be read.
+fn fits(path: &str, value: &Node) -> bool {
+    let allowed = MAX_DEPTH.checked_sub(pointer::depth(path));
+    allowed.is_some_and(|allowed| is_within(value, allowed))
 }
 
 /// Whether a node has at most `levels` of mappings and lists.

@@ -276,3 +276,20 @@ fn objects_do_not_become_too_deep() {
     refuse(&patch, "the patch nests the object deeper than 1000 levels");
     accept(&format!("[{}]", add("/x")));
 }
+
+#[test]
+fn many_operations_on_one_mapping() {
+    let keys = |range: std::ops::Range<usize>, value: &str| -> Vec<String> {
+        range.map(|n| format!("  k{n}: {value}")).collect()
+    };
+    let target = format!("a:\n{}", keys(0..100, "1").join("\n"));
+    let set =
+        |n: usize| format!("- {{op: {}, path: /a/k{n}, value: 2}}", ["add", "replace"][n % 2]);
+    let mut operations: Vec<String> = (50..150).map(set).collect();
+    operations.push("- {op: remove, path: /a/k60}".to_owned());
+    operations.extend((50..60).map(set));
+    operations.push("- {op: add, path: /b, value: 3}".to_owned());
+    let expected = [keys(0..50, "1"), keys(50..60, "2"), keys(61..150, "2")].concat();
+    let expected = format!("a:\n{}\nb: 3", expected.join("\n"));
+    check(&target, &operations.join("\n"), &expected);
+}

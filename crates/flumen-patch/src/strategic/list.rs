@@ -4,9 +4,12 @@
 //! matters for lists that are not as they should be (duplicates, elements without their key): it
 //! collects the merged elements in a new list and then sets every element of the old one into it.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
-use flumen_yaml::{Map, Node, Text, Value};
+use flumen_yaml::{Map, Node, Text};
 
 use super::{
     DIRECTIVE, Fate, Merge, Type, Unknown, directive,
@@ -37,6 +40,12 @@ impl<'a> Merge<'a> {
         keys: &[&str],
         element: Type<'a>,
     ) -> Result<(), Error> {
+        if let [key] = *keys
+            && differ(&items.iter().collect::<Vec<_>>(), &[key])
+            && differ(&changes, &[key])
+        {
+            return self.merge_distinct(items, &changes, key, element);
+        }
         self.combine(items, changes, keys, element, Other::Patch)
     }
 
@@ -63,6 +72,40 @@ impl<'a> Merge<'a> {
         for item in items {
             let element = self.element_type(element, Some(item), None);
             self.tidy(item, element)?;
+        }
+        Ok(())
+    }
+
+    /// The common case of [`Self::combine`]: everything has its key, and nothing has it twice.
+    fn merge_distinct(
+        &self,
+        items: &mut Vec<Node>,
+        changes: &[&Node],
+        key: &str,
+        element: Type<'a>,
+    ) -> Result<(), Error> {
+        let positions = positions(items, changes, key);
+        let mut old: Vec<Option<Node>> = std::mem::take(items).into_iter().map(Some).collect();
+        items.reserve(old.len() + changes.len());
+        for (change, position) in changes.iter().zip(positions) {
+            let mine = position.and_then(|position| old.get_mut(position)?.take());
+            let element = self.element_type(element, mine.as_ref(), Some(change));
+            let (fate, node) = match mine {
+                Some(mut mine) => (self.merge(&mut mine, change, element)?, mine),
+                None => {
+                    let mut added = self.adopt(change)?;
+                    (self.settle(&mut added, element, Unknown::Keep)?, added)
+                }
+            };
+            // An element that would be replaced stays as it was.
+            if !matches!(fate, Fate::Removed) {
+                items.push(node);
+            }
+        }
+        for mut item in old.into_iter().flatten() {
+            let element = self.element_type(element, Some(&item), None);
+            self.tidy(&mut item, element)?;
+            items.push(item);
         }
         Ok(())
     }
@@ -219,29 +262,50 @@ fn collect(arena: Arena<'_>, list: &Keyed<'_>) -> Vec<Node> {
 /// Whether all elements have their keys and differ in them, so that merging them with nothing
 /// leaves the list as it is.
 fn are_distinct(items: &[Node], keys: &[&str]) -> bool {
-    let keys = if keys.is_empty() { &[ITSELF] } else { keys };
-    let are_mergeable = items.iter().all(|item| match &item.value {
-        Value::Scalar(_) => keys == [ITSELF],
-        Value::Map(_) => keys != [ITSELF],
-        Value::Seq(_) => false,
-    });
-    are_mergeable && (differ(items, &keys[..1]) || (keys.len() > 1 && differ(items, keys)))
+    let items: Vec<&Node> = items.iter().collect();
+    match keys {
+        [] => differ(&items, &[ITSELF]),
+        [first, rest @ ..] => {
+            differ(&items, &[first]) || (!rest.is_empty() && differ(&items, keys))
+        }
+    }
 }
 
-fn differ(items: &[Node], keys: &[&str]) -> bool {
-    fn value<'n>(item: &'n Node, key: &str) -> Option<&'n str> {
-        let value = if key == ITSELF { item } else { item.get(key)? };
-        value.as_str().filter(|text| !text.is_empty() && !value.is_null())
-    }
+/// Whether all elements have all of the keys, and no two the same values of them.
+fn differ(items: &[&Node], keys: &[&str]) -> bool {
     if items.len() > SCAN_LIMIT {
         let mut seen = HashSet::with_capacity(items.len());
         return items.iter().all(|item| {
-            let tuple: Option<Vec<&str>> = keys.iter().map(|key| value(item, key)).collect();
+            let tuple: Option<Vec<&str>> = keys.iter().map(|key| proper_key(item, key)).collect();
             tuple.is_some_and(|tuple| seen.insert(tuple))
         });
     }
     items.iter().enumerate().all(|(at, item)| {
-        let is_same = |other: &Node| keys.iter().all(|key| value(item, key) == value(other, key));
-        keys.iter().all(|key| value(item, key).is_some()) && !items[..at].iter().any(is_same)
+        let is_same =
+            |other: &&Node| keys.iter().all(|key| proper_key(item, key) == proper_key(other, key));
+        keys.iter().all(|key| proper_key(item, key).is_some()) && !items[..at].iter().any(is_same)
     })
+}
+
+/// The text of a key that is there and says something.
+fn proper_key<'n>(item: &'n Node, key: &str) -> Option<&'n str> {
+    let value = if key == ITSELF { item } else { item.get(key)? };
+    value.as_str().filter(|text| !text.is_empty() && !value.is_null())
+}
+
+/// For each change the place of the item that has the same key.
+fn positions(items: &[Node], changes: &[&Node], key: &str) -> Vec<Option<usize>> {
+    if items.len().saturating_mul(changes.len()) <= SCAN_LIMIT * SCAN_LIMIT {
+        let place = |change: &&Node| {
+            let wanted = key_text(change, key);
+            items.iter().position(|item| key_text(item, key) == wanted)
+        };
+        return changes.iter().map(place).collect();
+    }
+    let places: HashMap<&str, usize> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(place, item)| Some((key_text(item, key)?, place)))
+        .collect();
+    changes.iter().map(|change| places.get(key_text(change, key)?).copied()).collect()
 }
