@@ -4,7 +4,7 @@
 //! add below them, remove them, replace them, or copy them elsewhere. For the time of such a patch
 //! they are written into the tree with [`write`] and read back afterwards with [`absorb`].
 
-use flumen_yaml::{Entry, Map, Node, Text};
+use flumen_yaml::{Entry, Map, Node, Tag, Text};
 
 use crate::resource::{Behavior, PreviousId, Resource, field_map_mut, scalar_text};
 
@@ -20,6 +20,29 @@ const NEEDS_HASH: &str = "internal.config.kubernetes.io/needsHashSuffix";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
 const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ENABLED: &str = "enabled";
+
+/// Annotations that belong to the build and never leave it, even where a manifest has them.
+pub(crate) const NEVER_PRINTED: [&str; 19] = [
+    PREVIOUS_KINDS,
+    PREVIOUS_NAMES,
+    PREFIXES,
+    SUFFIXES,
+    PREVIOUS_NAMESPACES,
+    ALLOW_NAME_CHANGE,
+    ALLOW_KIND_CHANGE,
+    REFERENCED_BY,
+    BEHAVIOR,
+    NEEDS_HASH,
+    "internal.config.kubernetes.io/path",
+    "internal.config.kubernetes.io/index",
+    "internal.config.kubernetes.io/seqindent",
+    "internal.config.kubernetes.io/id",
+    "internal.config.kubernetes.io/annotations-migration-resource-id",
+    "config.kubernetes.io/path",
+    "config.kubernetes.io/index",
+    "config.k8s.io/id",
+    "internal.config.kubernetes.io/helm-generated",
+];
 
 /// What kustomize would have written on the resource by now.
 pub(crate) fn of(resource: &Resource) -> Vec<(&'static str, String)> {
@@ -140,4 +163,29 @@ fn take(resource: &mut Resource) -> Vec<Entry> {
         *annotations = Map::from(theirs);
     }
     ours
+}
+
+/// Removes kustomize's internal annotations and makes every value a string, as it does at the end
+/// of a build. Without any annotation left the field goes away.
+pub(crate) fn finish(node: &mut Node, drop: &[&str]) {
+    let Some(meta) = node.get_mut("metadata").and_then(Node::as_map_mut) else { return };
+    let Some(annotations) = meta.get_mut("annotations") else { return };
+    let is_empty = match annotations.as_map_mut() {
+        Some(map) => {
+            map.retain(|entry| !drop.contains(&entry.key.as_str()));
+            map.iter_mut().for_each(make_string);
+            map.is_empty()
+        }
+        None => true,
+    };
+    if is_empty {
+        meta.remove("annotations");
+    }
+}
+
+fn make_string(entry: &mut Entry) {
+    match entry.value.as_scalar_mut() {
+        Some(scalar) => scalar.tag = Tag::Str,
+        None => entry.value = Node::string(Text::default()),
+    }
 }

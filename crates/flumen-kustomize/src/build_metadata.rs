@@ -4,7 +4,9 @@ use flumen_yaml::{Node, Text};
 
 use crate::resource::Resource;
 
-pub(crate) const ORIGIN: &str = crate::resmap::ORIGIN_ANNOTATION;
+/// Where a resource came from.
+pub(crate) const ORIGIN: &str = "config.kubernetes.io/origin";
+/// What changed it on the way.
 pub(crate) const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
 /// What an origin annotation says. Paths are relative to the directory that is built.

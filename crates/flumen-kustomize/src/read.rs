@@ -8,7 +8,7 @@ use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
 use flumen_patch::Hints;
-use flumen_yaml::{Budget, Entry, Node, Pos, Tag, Text, Value};
+use flumen_yaml::{Budget, Node, Pos, Tag, Text, Value};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
 
@@ -260,29 +260,4 @@ fn inline_lists(nodes: Vec<Node>, file: &Path) -> Result<Vec<Node>> {
         }
     }
     Ok(result)
-}
-
-/// Removes kustomize's internal annotations and makes every value a string, as it does at the end
-/// of a build. Without any annotation left the field goes away.
-pub(crate) fn finish_annotations(node: &mut Node, drop: &[&str]) {
-    let Some(meta) = node.get_mut("metadata").and_then(Node::as_map_mut) else { return };
-    let Some(annotations) = meta.get_mut("annotations") else { return };
-    let is_empty = match annotations.as_map_mut() {
-        Some(map) => {
-            map.retain(|entry| !drop.contains(&entry.key.as_str()));
-            map.iter_mut().for_each(make_string);
-            map.is_empty()
-        }
-        None => true,
-    };
-    if is_empty {
-        meta.remove("annotations");
-    }
-}
-
-fn make_string(entry: &mut Entry) {
-    match entry.value.as_scalar_mut() {
-        Some(scalar) => scalar.tag = Tag::Str,
-        None => entry.value = Node::string(Text::default()),
-    }
 }

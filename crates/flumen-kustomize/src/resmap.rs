@@ -7,6 +7,7 @@ use flumen_yaml::{Entry, Node, Pos, Text, Value};
 use rustc_hash::FxHashMap;
 
 use crate::{
+    build_metadata::ORIGIN,
     error::{Error, Result},
     id::ResId,
     resource::{Behavior, Resource, scalar_text},
@@ -181,9 +182,9 @@ impl ResMap {
                 take_metadata(&mut resource, old);
                 merge_data(&mut resource, old, "data");
                 merge_data(&mut resource, old, "binaryData");
-                if let Some(origin) = old.annotation(ORIGIN_ANNOTATION) {
+                if let Some(origin) = old.annotation(ORIGIN) {
                     let origin = Text::from(origin);
-                    resource.set_annotation(ORIGIN_ANNOTATION, origin);
+                    resource.set_annotation(ORIGIN, origin);
                 }
             }
             _ => {
@@ -200,9 +201,6 @@ impl ResMap {
         Ok(())
     }
 }
-
-/// Where kustomize records where a resource came from, when `buildMetadata` asks for it.
-pub(crate) const ORIGIN_ANNOTATION: &str = "config.kubernetes.io/origin";
 
 /// Labels, annotations, name, namespace and history of `old`; where both have a key, the newer wins.
 fn take_metadata(resource: &mut Resource, old: &Resource) {

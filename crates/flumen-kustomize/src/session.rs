@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     accumulate::{Accumulator, Target},
+    build_annotations,
     build_metadata::{ORIGIN, Provenance, TRANSFORMATIONS},
     config::FieldSpec,
     error::{Context, Error, Result},
@@ -144,7 +145,7 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
         add_managed_by_label(&mut resources, &scene)?;
     }
 
-    let mut drop = Vec::from(BUILD_ANNOTATIONS);
+    let mut drop = Vec::from(build_annotations::NEVER_PRINTED);
     if !asks_for("originAnnotations") {
         drop.push(ORIGIN);
     }
@@ -154,7 +155,7 @@ fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
     let objects = resources.into_resources().into_iter().map(|resource| {
         let origin = resource.origin.clone();
         let mut node = resource.into_node();
-        read::finish_annotations(&mut node, &drop);
+        build_annotations::finish(&mut node, &drop);
         Object { node, origin }
     });
     Ok(objects.collect())
@@ -285,26 +286,3 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 fn is_local_config(annotation: Option<&str>) -> bool {
     annotation.is_some_and(|value| value != "false")
 }
-
-/// Annotations that belong to the build and never leave it, even where a manifest has them.
-const BUILD_ANNOTATIONS: [&str; 19] = [
-    "internal.config.kubernetes.io/previousKinds",
-    "internal.config.kubernetes.io/previousNames",
-    "internal.config.kubernetes.io/prefixes",
-    "internal.config.kubernetes.io/suffixes",
-    "internal.config.kubernetes.io/previousNamespaces",
-    "internal.config.kubernetes.io/allowNameChange",
-    "internal.config.kubernetes.io/allowKindChange",
-    "internal.config.kubernetes.io/refBy",
-    "internal.config.kubernetes.io/generatorBehavior",
-    "internal.config.kubernetes.io/needsHashSuffix",
-    "internal.config.kubernetes.io/path",
-    "internal.config.kubernetes.io/index",
-    "internal.config.kubernetes.io/seqindent",
-    "internal.config.kubernetes.io/id",
-    "internal.config.kubernetes.io/annotations-migration-resource-id",
-    "config.kubernetes.io/path",
-    "config.kubernetes.io/index",
-    "config.k8s.io/id",
-    "internal.config.kubernetes.io/helm-generated",
-];
