@@ -8,7 +8,7 @@ use std::{path::Path, sync::Arc};
 
 use flumen_object::Origin;
 use flumen_patch::Hints;
-use flumen_yaml::{Budget, Node, Pos, Tag, Text, Value};
+use flumen_yaml::{Budget, Node, Pos, Text, Value};
 use memchr::memmem;
 use rustc_hash::FxHashSet;
 
