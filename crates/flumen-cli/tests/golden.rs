@@ -5,7 +5,7 @@
 
 use std::{
     env,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -23,7 +23,7 @@ fn program() -> PathBuf {
 }
 
 /// How a case ends, as the text of its failure.
-fn verdict(case: &Case, program: &PathBuf) -> Option<String> {
+fn verdict(case: &Case, program: &Path) -> Option<String> {
     let outcome = match case.run(program) {
         Ok(outcome) => outcome,
         Err(error) => return Some(format!("cannot be run: {error}")),
