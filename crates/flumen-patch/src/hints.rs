@@ -14,9 +14,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flumen_yaml::{Budget, EventKind, Node, Pos, Style, Tag, Text, Value, events, read, resolve};
+use flumen_yaml::{Budget, Node, Pos, Tag, Text, read, resolve};
 
-use crate::json_text;
+use crate::{json_text, plain_keys};
 
 /// What is to be known of a file, by places in it.
 #[derive(Clone, Debug, Default)]
@@ -59,8 +59,8 @@ impl Hints {
         patches: impl IntoIterator<Item = &'n Node>,
     ) -> Self {
         let mut hints = Self::of_target(text, first_line);
-        if patches.into_iter().any(has_odd_keys) {
-            hints.add_bare_keys(text, first_line);
+        if patches.into_iter().any(|patch| plain_keys::has_key(patch, is_no_string)) {
+            hints.bare_keys = plain_keys::find(text, first_line, is_no_string);
         }
         hints
     }
@@ -128,37 +128,6 @@ impl Hints {
             above = Above::Nothing;
         }
     }
-
-    fn add_bare_keys(&mut self, text: &Text, first_line: u32) {
-        let Ok(events) = events(text, &Budget::default()) else { return };
-        // For each open mapping or list whether a key is next.
-        let mut open: Vec<Option<bool>> = Vec::new();
-        for event in events.map_while(Result::ok) {
-            let is_key = open.last() == Some(&Some(true));
-            match event.kind {
-                EventKind::Scalar { value, style: Style::Plain, properties }
-                    if is_key && properties.is_none() && resolve(&value) != Tag::Str =>
-                {
-                    let line = event.pos.line.saturating_add(first_line.saturating_sub(1));
-                    self.bare_keys.insert(Pos::new(line, event.pos.column));
-                }
-                EventKind::MappingStart { .. } => {
-                    open.push(Some(true));
-                    continue;
-                }
-                EventKind::SequenceStart { .. } => {
-                    open.push(None);
-                    continue;
-                }
-                EventKind::MappingEnd | EventKind::SequenceEnd => drop(open.pop()),
-                _ => {}
-            }
-            // A node is complete: in a mapping, keys and values take turns.
-            if let Some(Some(key_is_next)) = open.last_mut() {
-                *key_is_next = !*key_is_next;
-            }
-        }
-    }
 }
 
 /// What stands on the lines directly above.
@@ -191,15 +160,9 @@ fn schema(comment: &str) -> Option<Node> {
     (is_schema && !node.is_nil_or_empty()).then_some(node)
 }
 
-/// Whether any key would be no string if it stood there without quotes.
-fn has_odd_keys(node: &Node) -> bool {
-    match &node.value {
-        Value::Map(map) => {
-            map.iter().any(|entry| resolve(&entry.key) != Tag::Str || has_odd_keys(&entry.value))
-        }
-        Value::Seq(items) => items.iter().any(has_odd_keys),
-        Value::Scalar(_) => false,
-    }
+/// Whether a key is no string if it stands without quotes.
+fn is_no_string(key: &str) -> bool {
+    resolve(key) != Tag::Str
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod hints;
 mod json_merge;
 mod json_patch;
 mod json_text;
+mod plain_keys;
 mod strategic;
 
 pub use error::{Error, NodeKind};

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Display};
 
-use flumen_yaml::{Entry, Map, Node, Tag, Text, Value, to_json};
+use flumen_yaml::{Canonical, Entry, Map, Node, Tag, Text, Value, canonical, to_json};
 
 use super::{
     JsonPatch, normal,
@@ -80,17 +80,14 @@ impl<'p> Recent<'p> {
             let keys = map.iter().map(|entry| entry.key.clone());
             self.positions = keys.zip(0..).collect();
         }
-        match self.positions.get(&*key) {
-            Some(position) => {
-                if let Some(entry) = map.entries_mut().get_mut(*position) {
-                    entry.value = value.clone();
-                }
+        if let Some(position) = self.positions.get(&*key) {
+            if let Some(entry) = map.entries_mut().get_mut(*position) {
+                entry.value = value.clone();
             }
-            None => {
-                let key = Text::from(&*key);
-                self.positions.insert(key.clone(), map.len());
-                map.push(Entry::new(key, value.clone()));
-            }
+        } else {
+            let key = Text::from(&*key);
+            self.positions.insert(key.clone(), map.len());
+            map.push(Entry::new(key, value.clone()));
         }
         true
     }
@@ -239,7 +236,7 @@ impl<'p> Applying<'p> {
             })?
         };
         let wanted = self.operation.value.as_ref().filter(|value| !value.is_null());
-        let is_same = match (found.filter(|found| !found.is_null()), wanted) {
+        let is_same = match (found.filter(|found| !is_json_null(found)), wanted) {
             (None, None) => true,
             (Some(found), Some(wanted)) => same(found, wanted, self.source),
             _ => false,
@@ -306,6 +303,11 @@ impl<'p> Applying<'p> {
     fn error(&self, message: String) -> Error {
         Error::DoesNotApply { message, pos: self.operation.pos }
     }
+}
+
+/// Whether a node is null in JSON, which nothing between commas is not.
+fn is_json_null(node: &Node) -> bool {
+    node.as_scalar().is_some_and(|scalar| matches!(canonical(scalar), Ok(Canonical::Null)))
 }
 
 /// The value at a key; none for a key that a mapping lacks.

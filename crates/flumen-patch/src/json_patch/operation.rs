@@ -1,8 +1,10 @@
 //! The operations of a patch and how they are read.
 
+use std::collections::HashSet;
+
 use flumen_yaml::{Budget, Canonical, Node, Pos, Style, Tag, Text, Value, canonical};
 
-use crate::{Error, json_text};
+use crate::{Error, json_text, plain_keys};
 
 /// A JSON patch, RFC 6902.
 #[derive(Clone, Debug)]
@@ -63,13 +65,15 @@ impl JsonPatch {
                 Error::MalformedPatch { message: error.to_string(), pos: error.pos() }
             })?;
         let source = if is_json { Source::Json } else { Source::Yaml };
-        match node {
-            None => Ok(Self { operations: Vec::new(), source }),
-            Some(node) => Self::from_node(&node, source),
+        let Some(mut node) = node else { return Ok(Self { operations: Vec::new(), source }) };
+        if !is_json && plain_keys::has_key(&node, is_bool) {
+            rename_bools(&mut node, &plain_keys::find(text, first_line, is_bool));
         }
+        Self::from_node(&node, source)
     }
 
-    /// Takes a patch from a tree that was read as YAML.
+    /// Takes a patch from a tree that was read as YAML. Prefer [`Self::read`], which also knows what
+    /// a tree does not tell: JSON from YAML, and `yes` as a key from `"yes"`.
     pub fn parse(node: &Node) -> Result<Self, Error> {
         Self::from_node(node, Source::Yaml)
     }
@@ -170,14 +174,47 @@ fn resolve_as_old_yaml(node: &mut Node) {
             scalar.style = Style::DoubleQuoted;
         }
         Value::Scalar(scalar) if scalar.tag == Tag::Str && scalar.style == Style::Plain => {
-            let value = match scalar.text.as_str() {
-                "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => "true",
-                "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => "false",
-                _ => return,
-            };
-            scalar.text = Text::literal(value);
-            scalar.tag = Tag::Bool;
+            if let Some(value) = old_bool(&scalar.text) {
+                scalar.text = Text::literal(value);
+                scalar.tag = Tag::Bool;
+            }
         }
+        Value::Scalar(scalar) if scalar.tag == Tag::Null => *node = Node::null(),
+        Value::Scalar(_) => {}
+    }
+}
+
+/// A boolean of YAML 1.1.
+fn old_bool(text: &str) -> Option<&'static str> {
+    match text {
+        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
+            Some("true")
+        }
+        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
+            Some("false")
+        }
+        _ => None,
+    }
+}
+
+fn is_bool(key: &str) -> bool {
+    old_bool(key).is_some()
+}
+
+/// Spells the keys at `places` as JSON does: in a patch, `y: 2` sets `"true"`.
+fn rename_bools(node: &mut Node, places: &HashSet<Pos>) {
+    match &mut node.value {
+        Value::Map(map) => {
+            for entry in map {
+                if let Some(name) = old_bool(&entry.key)
+                    && places.contains(&entry.key_pos)
+                {
+                    entry.key = Text::literal(name);
+                }
+                rename_bools(&mut entry.value, places);
+            }
+        }
+        Value::Seq(items) => items.iter_mut().for_each(|item| rename_bools(item, places)),
         Value::Scalar(_) => {}
     }
 }

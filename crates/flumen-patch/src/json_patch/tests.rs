@@ -208,6 +208,22 @@ fn values_in_yaml_follow_the_old_rules() {
 }
 
 #[test]
+fn nothing_in_a_flow_collection_is_an_empty_string() {
+    check("a: {b: }", "- {op: add, path: /c, value: {d: }}", "a: {b: ''}\nc: {d: null}");
+    let error = patched("a: {b: }", "- {op: test, path: /a/b, value: null}");
+    assert_eq!(error, Err("testing value /a/b failed: test failed".to_owned()));
+}
+
+#[test]
+fn keys_in_yaml_follow_the_old_rules() {
+    check(
+        "a: 1",
+        "- op: add\n  path: /b\n  value: {x: 1, y: 2, 'n': 3, \"on\": 4}",
+        "a: 1\nb: {x: 1, 'true': 2, 'n': 3, 'on': 4}",
+    );
+}
+
+#[test]
 fn the_whole_object_passes_through_json() {
     check(
         "a: 12345678901234567890\nb: 1.0\nc: 2020-01-01\nd:\ne: 9007199254740993",

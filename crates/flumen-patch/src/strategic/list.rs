@@ -90,12 +90,11 @@ impl<'a> Merge<'a> {
         for (change, position) in changes.iter().zip(positions) {
             let mine = position.and_then(|position| old.get_mut(position)?.take());
             let element = self.element_type(element, mine.as_ref(), Some(change));
-            let (fate, node) = match mine {
-                Some(mut mine) => (self.merge(&mut mine, change, element)?, mine),
-                None => {
-                    let mut added = self.adopt(change)?;
-                    (self.settle(&mut added, element, Unknown::Keep)?, added)
-                }
+            let (fate, node) = if let Some(mut mine) = mine {
+                (self.merge(&mut mine, change, element)?, mine)
+            } else {
+                let mut added = self.adopt(change)?;
+                (self.settle(&mut added, element, Unknown::Keep)?, added)
             };
             // An element that would be replaced stays as it was.
             if !matches!(fate, Fate::Removed) {

@@ -170,9 +170,9 @@ impl<'a> Merge<'a> {
                 Fate::Kept => Ok(true),
                 Fate::Removed => Ok(false),
                 Fate::Replaced(mut node) => {
-                    if let (Some(old), Some(new)) = (field.value.as_scalar(), node.as_scalar_mut())
-                    {
-                        keep_style(old.style, new);
+                    // A scalar that takes the place of null gets the style of null.
+                    if let Some(new) = node.as_scalar_mut() {
+                        new.style = Style::Plain;
                     }
                     field.value = node;
                     Ok(true)

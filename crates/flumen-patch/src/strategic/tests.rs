@@ -78,7 +78,7 @@ fn scalars_keep_the_style_of_what_they_replace() {
         "spec: {a: \"5\", b: \"true\", c: 5}",
     );
     check("spec:\n  a: |-\n    x\n  b: 5", "spec: {a: 5, b: \"7\"}", "spec: {a: \"5\", b: \"7\"}");
-    check("spec: {a: null}", "spec: {a: 5}", "spec: {a: 5}");
+    check("spec: {a: null, b: }", "spec: {a: 5, b: 5}", "spec: {a: 5, b: 5}");
 }
 
 #[test]
