@@ -102,10 +102,38 @@ fn apply(resources: &mut ResMap, replacement: &Replacement, scene: &Scene<'_>) -
             Source { value: Node::plain(value.clone().unwrap_or_default()), origin: None }
         }
     };
+    check_size(&value.value)?;
     replacement
         .targets
         .iter()
         .try_for_each(|target| write_target(resources, &mut value, target, scene))
+}
+
+/// Nodes of a value that is copied. A mapping that is copied into itself again and again doubles
+/// each time.
+const MAX_NODES: usize = 100_000;
+
+/// Names in a path. Each one may make a mapping, and trees are read with the same limit.
+const MAX_PATH: usize = 1_000;
+
+fn check_size(value: &Node) -> Result<()> {
+    let mut rest = vec![value];
+    let mut count = 0_usize;
+    while let Some(node) = rest.pop() {
+        count += 1;
+        match &node.value {
+            Value::Scalar(_) => {}
+            Value::Seq(items) => rest.extend(items),
+            Value::Map(map) => rest.extend(map.iter().map(|entry| &entry.value)),
+        }
+        if count > MAX_NODES {
+            return Err(Error::new(format!(
+                "the value to copy is too large: the limit is {MAX_NODES} nodes"
+            ))
+            .hint("copy a smaller field; a value that contains its own target grows each time"));
+        }
+    }
+    Ok(())
 }
 
 /// The value that is being copied.
@@ -280,6 +308,10 @@ fn write_target(
     let paths = if target.field_paths.is_empty() { &default[..] } else { &target.field_paths };
     let paths: Vec<(&Located, Vec<String>)> =
         paths.iter().map(|path| (path, field_path::split(&path.text))).collect();
+    if let Some((path, _)) = paths.iter().find(|(_, parts)| parts.len() > MAX_PATH) {
+        return Err(Error::new(format!("the field path has more than {MAX_PATH} parts"))
+            .at(scene.file, path.pos));
+    }
 
     for (position, resource) in resources.bodies_mut().iter_mut().enumerate() {
         if !is_target(resource, &selected, &rejected, scene)? {
