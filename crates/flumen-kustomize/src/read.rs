@@ -261,3 +261,72 @@ fn inline_lists(nodes: Vec<Node>, file: &Path) -> Result<Vec<Node>> {
     }
     Ok(result)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use super::resources;
+
+    /// Names and first lines of the resources in a text, or the message.
+    fn read(text: &str) -> String {
+        let file: Arc<Path> = Path::new("r.yaml").into();
+        match resources(text.as_bytes(), &file, 1) {
+            Ok(resources) => {
+                let shown =
+                    |r: &crate::resource::Resource| format!("{}@{}", r.name(), r.origin.pos.line);
+                resources.iter().map(shown).collect::<Vec<_>>().join(" ")
+            }
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    fn object(name: &str) -> String {
+        format!("kind: A\nmetadata: {{name: {name}}}\n")
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(read(text), expected);
+    }
+
+    #[test]
+    fn documents_keep_the_lines_of_the_file() {
+        let (a, b) = (object("a"), object("b"));
+        check(&format!("{a}---\n{b}"), "a@1 b@4");
+        check(&format!("---\n{a}--- # next\n\n{b}"), "a@2 b@6");
+        check(&format!("{a}---\n---\n{b}---\n"), "a@1 b@5");
+        check(&format!("{a}---\r\n{b}"), "a@1 b@4");
+        check("", "");
+        check("# nothing\n", "");
+    }
+
+    #[test]
+    fn a_separator_stands_alone() {
+        let (a, b) = (object("a"), object("b"));
+        check(&format!("{a}--- x\n{b}"), "error: invalid document separator: --- x");
+    }
+
+    #[test]
+    fn lists_are_unwrapped_and_come_last() {
+        let list = "kind: AList\nitems:\n- {kind: A, metadata: {name: x}}\n";
+        check(list, "x@3");
+        check(&format!("{list}---\n{}", object("b")), "b@5 x@3");
+        check("kind: List\nitems: []\n", "");
+        check(
+            "kind: AList\nitems: text\n",
+            "error: expected array in AList/items, but found string",
+        );
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        check("- a\n", "error: missing Resource metadata");
+        check("kind: A\n", "error: missing metadata.name in object {{ A} {{ } map[] map[]}}");
+        check("metadata: {name: a}\n", "error: missing kind in object {{ } {{a } map[] map[]}}");
+        check(
+            "kind: [\n",
+            "error: MalformedYAMLError: yaml: line 1: did not find expected node content",
+        );
+    }
+}

@@ -56,3 +56,35 @@ impl fmt::Display for Gvk {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flumen_yaml::{Entry, Map, Node, Pos, Value};
+
+    use super::Gvk;
+
+    fn manifest(fields: &[(&str, &str)]) -> Node {
+        let entries = fields.iter().map(|(key, value)| Entry::new(*key, Node::string(*value)));
+        Node::new(Pos::default(), Value::Map(entries.collect::<Map>()))
+    }
+
+    #[track_caller]
+    fn check(fields: &[(&str, &str)], shown: &str, api_version: &str) {
+        let gvk = Gvk::of(&manifest(fields));
+        assert_eq!(gvk.to_string(), shown);
+        assert_eq!(gvk.api_version(), api_version);
+    }
+
+    #[test]
+    fn the_group_ends_at_the_first_slash() {
+        let apps = [("apiVersion", "apps/v1"), ("kind", "Deployment")];
+        check(&apps, "Deployment.v1.apps", "apps/v1");
+        check(&[("apiVersion", "v1"), ("kind", "Pod")], "Pod.v1.[noGrp]", "v1");
+        check(&[("apiVersion", "a/b/c"), ("kind", "D")], "D.b/c.a", "a/b/c");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        check(&[], "[noKind].[noVer].[noGrp]", "");
+    }
+}

@@ -85,3 +85,40 @@ impl IntoIterator for ObjectSet {
         self.objects.into_iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flumen_yaml::{Entry, Node, Pos, Value};
+
+    use super::{Object, ObjectSet};
+    use crate::Origin;
+
+    fn object(namespace: &str, name: &str) -> Object {
+        let mut metadata = vec![Entry::new("name", Node::string(name))];
+        if !namespace.is_empty() {
+            metadata.push(Entry::new("namespace", Node::string(namespace)));
+        }
+        let map = |entries: Vec<Entry>| Node::new(Pos::default(), Value::Map(entries.into()));
+        let node = map(vec![
+            Entry::new("apiVersion", Node::string("v1")),
+            Entry::new("kind", Node::string("ConfigMap")),
+            Entry::new("metadata", map(metadata)),
+        ]);
+        Object { node, origin: Origin::default() }
+    }
+
+    #[test]
+    fn ids_read_like_paths() {
+        assert_eq!(object("web", "settings").id().to_string(), "ConfigMap/web/settings");
+        assert_eq!(object("", "settings").id().to_string(), "ConfigMap/settings");
+        assert_ne!(object("web", "settings").id(), object("", "settings").id());
+    }
+
+    #[test]
+    fn sets_keep_their_order() {
+        let set: ObjectSet = ["b", "a", "c"].into_iter().map(|name| object("", name)).collect();
+        let names: Vec<String> = set.iter().map(|object| object.id().name.to_string()).collect();
+        assert_eq!(names, ["b", "a", "c"]);
+        assert_eq!(set.len(), 3);
+    }
+}

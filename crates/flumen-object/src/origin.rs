@@ -27,3 +27,22 @@ impl fmt::Display for Origin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use flumen_yaml::Pos;
+
+    use super::Origin;
+
+    #[test]
+    fn origins_read_like_compiler_messages() {
+        let mut origin = Origin::default();
+        assert_eq!(origin.to_string(), "(generated)");
+        origin.file = Some(Path::new("base/web.yaml").into());
+        assert_eq!(origin.to_string(), "base/web.yaml");
+        origin.pos = Pos::new(3, 1);
+        assert_eq!(origin.to_string(), "base/web.yaml:3:1");
+    }
+}
