@@ -20,6 +20,8 @@ pub(crate) struct ResMap {
     /// Where each id is. Built when asked for, forgotten when ids may have changed: adding many
     /// resources or absorbing many generators looks each of them up once.
     index: OnceCell<Index>,
+    /// Where each current or original name is, for the same reason.
+    names: OnceCell<FxHashMap<Text, Vec<usize>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -58,6 +60,7 @@ impl ResMap {
     /// All resources, for changes of any kind.
     pub(crate) fn resources_mut(&mut self) -> &mut Vec<Resource> {
         self.index.take();
+        self.names.take();
         &mut self.resources
     }
 
@@ -71,12 +74,38 @@ impl ResMap {
     }
 
     /// Drops resources whose tree has become empty.
+    ///
+    /// This follows every transformer. Nothing moves where nothing goes, and where something does
+    /// the index is corrected, because many patches may each delete one resource.
     pub(crate) fn drop_empties(&mut self) {
         let is_empty = |resource: &Resource| resource.node().is_nil_or_empty();
-        // This follows every transformer; the index must outlive it where nothing goes.
-        if self.resources.iter().any(is_empty) {
-            self.resources_mut().retain(|resource| !is_empty(resource));
+        if !self.resources.iter().any(is_empty) {
+            return;
         }
+        let mut kept = 0;
+        let moves: Vec<Option<usize>> = self
+            .resources
+            .iter()
+            .map(|resource| {
+                (!is_empty(resource)).then(|| {
+                    kept += 1;
+                    kept - 1
+                })
+            })
+            .collect();
+        let new_place = |place: usize| moves.get(place).copied().flatten();
+        // The index knows one place for each id; with two of the same it must be made anew.
+        if self.index.get().is_some_and(|index| index.current.len() != self.resources.len()) {
+            self.index.take();
+        }
+        if let Some(index) = self.index.get_mut() {
+            index.current.retain(|_, place| new_place(*place).map(|new| *place = new).is_some());
+            index.any.retain(|_, places| move_places(places, new_place));
+        }
+        if let Some(names) = self.names.get_mut() {
+            names.retain(|_, places| move_places(places, new_place));
+        }
+        self.resources.retain(|resource| !is_empty(resource));
     }
 
     fn index(&self, schema: &Schema) -> &Index {
@@ -112,6 +141,7 @@ impl ResMap {
         if let Some(index) = self.index.get_mut() {
             index.add(self.resources.len(), &resource, schema);
         }
+        self.names.take();
         self.resources.push(resource);
     }
 
@@ -143,6 +173,22 @@ impl ResMap {
     /// The resources that have or had the id, in order.
     pub(crate) fn by_any_id(&self, id: &ResId, schema: &Schema) -> &[usize] {
         self.index(schema).any.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The resources whose current or original name this is, in order.
+    pub(crate) fn by_name(&self, name: &str, schema: &Schema) -> &[usize] {
+        let names = self.names.get_or_init(|| {
+            let mut names: FxHashMap<Text, Vec<usize>> = FxHashMap::default();
+            for (position, resource) in self.resources.iter().enumerate() {
+                let original = resource.previous().first().map(|previous| &previous.name);
+                let current = &resource.id(schema).name;
+                for name in original.into_iter().filter(|name| *name != current).chain([current]) {
+                    names.entry(name.clone()).or_default().push(position);
+                }
+            }
+            names
+        });
+        names.get(name).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn by_current_id(&self, id: &ResId, schema: &Schema) -> Option<usize> {
@@ -200,6 +246,12 @@ impl ResMap {
         self.resources[place] = resource;
         Ok(())
     }
+}
+
+/// Moves places of the index; false if none is left.
+fn move_places(places: &mut Vec<usize>, new_place: impl Fn(usize) -> Option<usize>) -> bool {
+    places.retain_mut(|place| new_place(*place).map(|new| *place = new).is_some());
+    !places.is_empty()
 }
 
 /// Labels, annotations, name, namespace and history of `old`; where both have a key, the newer wins.

@@ -47,18 +47,15 @@ impl Matcher {
     /// Whether the resource is chosen, by its original or its current name and namespace.
     pub(crate) fn selects(&self, resource: &Resource, schema: &Schema) -> Result<bool> {
         let id = resource.id(schema);
-        let is_named = match &self.name {
-            Pattern::Any => true,
-            name => name.matches(resource.original_name()) || name.matches(&id.name),
-        };
-        if !is_named || !self.matches_gvk(&id.gvk) {
+        // The cheap tests first: most selectors name a kind, and most resources are of another.
+        if !self.matches_gvk(&id.gvk) || !either(&self.name, resource.original_name(), &id.name) {
             return Ok(false);
         }
         let is_in_namespace = match &self.namespace {
             Pattern::Any => true,
             namespace => {
-                namespace.matches(resource.original_namespace(schema))
-                    || namespace.matches(id.effective_namespace())
+                let original = resource.original_namespace(schema);
+                either(namespace, original, id.effective_namespace())
             }
         };
         Ok(is_in_namespace
@@ -97,6 +94,19 @@ impl Matcher {
             resource.annotation(key).or_else(|| internal().map(|(_, value)| value.as_str()))
         }))
     }
+
+    /// The only name that is chosen, if the selector names one.
+    fn exact_name(&self) -> Option<&str> {
+        match &self.name {
+            Pattern::Literal(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// Whether one of two texts matches, which are often the same.
+fn either(pattern: &Pattern, first: &str, second: &str) -> bool {
+    pattern.matches(first) || (first != second && pattern.matches(second))
 }
 
 fn usable(requirements: &Result<Requirements, String>) -> Result<&Requirements> {
@@ -109,9 +119,24 @@ fn usable(requirements: &Result<Requirements, String>) -> Result<&Requirements> 
 /// The places of the chosen resources, in order.
 pub(crate) fn select(resources: &ResMap, matcher: &Matcher, schema: &Schema) -> Result<Vec<usize>> {
     let mut chosen = Vec::new();
-    for (position, resource) in resources.iter().enumerate() {
+    let mut try_at = |position: usize, resource: &Resource| {
         if matcher.selects(resource, schema)? {
             chosen.push(position);
+        }
+        Ok(())
+    };
+    match matcher.exact_name() {
+        Some(name) => {
+            for &position in resources.by_name(name, schema) {
+                if let Some(resource) = resources.resources().get(position) {
+                    try_at(position, resource)?;
+                }
+            }
+        }
+        None => {
+            for (position, resource) in resources.iter().enumerate() {
+                try_at(position, resource)?;
+            }
         }
     }
     Ok(chosen)

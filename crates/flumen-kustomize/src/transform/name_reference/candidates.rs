@@ -242,6 +242,10 @@ fn subject_namespaces<'a>(resource: &'a Resource, id: &ResId) -> Result<Vec<&'a 
         return Ok(namespaces);
     };
     for subject in subjects {
+        if !subject.is_map() {
+            return Err(Error::new(format!("a subject of \"{id}\" is not a mapping"))
+                .hint(format!("correct it in {}", resource.origin)));
+        }
         let is_account = subject.get("kind").and_then(Node::as_str) == Some("ServiceAccount");
         let Some(namespace) = subject.get("namespace").filter(|_| is_account) else { continue };
         match namespace.as_scalar() {

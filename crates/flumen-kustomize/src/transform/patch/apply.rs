@@ -132,8 +132,9 @@ pub(super) fn merge(
     let outcome = strategic_merge_with(resource.node_mut(), tree, rules)
         .map_err(|error| explain(error.to_string(), resource, merge, scene))?;
     if outcome == Outcome::Deleted || resource.node().is_nil_or_empty() {
-        *resource.node_mut() = Node::null();
-        return Ok(Applied::IdMayDiffer);
+        // Its id stays in the index until empty resources are dropped.
+        *resource.body_mut() = Node::null();
+        return Ok(Applied::SameId);
     }
     if merge.sees_annotations {
         build_annotations::absorb(resource);
