@@ -75,11 +75,15 @@ impl Error {
         self
     }
 
-    /// Says what is wrong in other words; the first ones become the hint. The place stays.
+    /// Says what is wrong in other words; the first ones go to the hint. The place stays.
     #[must_use]
     pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
         let first = std::mem::replace(&mut self.0.message, message.into());
-        self.hint(first)
+        self.0.hint = Some(match self.0.hint.take() {
+            Some(hint) => format!("{first}; {hint}"),
+            None => first,
+        });
+        self
     }
 
     /// Says what was being done, from the inside out.

@@ -10,6 +10,8 @@ mod apply;
 mod json_form;
 mod json_syntax;
 mod load;
+#[cfg(test)]
+mod tests;
 
 use flumen_yaml::Text;
 
