@@ -20,7 +20,7 @@ pub(crate) struct ResMap {
     /// Where each id is. Built when asked for, forgotten when ids may have changed: adding many
     /// resources or absorbing many generators looks each of them up once.
     index: OnceCell<Index>,
-    /// Where each current or original name is, for the same reason.
+    /// Where each current or former name is, for the same reason.
     names: OnceCell<FxHashMap<Text, Vec<usize>>>,
 }
 
@@ -175,15 +175,17 @@ impl ResMap {
         self.index(schema).any.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// The resources whose current or original name this is, in order.
+    /// The resources that have or had the name, in order.
     pub(crate) fn by_name(&self, name: &str, schema: &Schema) -> &[usize] {
         let names = self.names.get_or_init(|| {
             let mut names: FxHashMap<Text, Vec<usize>> = FxHashMap::default();
             for (position, resource) in self.resources.iter().enumerate() {
-                let original = resource.previous().first().map(|previous| &previous.name);
-                let current = &resource.id(schema).name;
-                for name in original.into_iter().filter(|name| *name != current).chain([current]) {
-                    names.entry(name.clone()).or_default().push(position);
+                let previous = resource.previous().iter().map(|previous| &previous.name);
+                for name in previous.chain([&resource.id(schema).name]) {
+                    let places = names.entry(name.clone()).or_default();
+                    if places.last() != Some(&position) {
+                        places.push(position);
+                    }
                 }
             }
             names

@@ -96,7 +96,7 @@ impl Matcher {
     }
 
     /// The only name that is chosen, if the selector names one.
-    fn exact_name(&self) -> Option<&str> {
+    pub(crate) fn exact_name(&self) -> Option<&str> {
         match &self.name {
             Pattern::Literal(name) => Some(name),
             _ => None,

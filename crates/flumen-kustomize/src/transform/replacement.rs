@@ -48,8 +48,6 @@ pub(crate) fn transform(
                 .map_err(|error| error.at(scene.file, replacement.pos))?;
         }
     }
-    // Names may have changed.
-    resources.resources_mut();
     Ok(())
 }
 
@@ -190,7 +188,8 @@ fn read_source(
             && (source.namespace.is_empty() || effective(&source.namespace) == effective(namespace))
     };
     let mut found = None;
-    for (position, resource) in resources.iter().enumerate() {
+    for position in candidates(resources, Some(source.name.as_str()), scene) {
+        let Some(resource) = resources.resources().get(position) else { continue };
         if has_id(resource, scene, is_wanted)
             && let Some(other) = found.replace(position)
         {
@@ -313,7 +312,12 @@ fn write_target(
             .at(scene.file, path.pos));
     }
 
-    for (position, resource) in resources.bodies_mut().iter_mut().enumerate() {
+    if let Some(first) = resources.iter().next() {
+        // A selector that makes no sense is an error whatever the resources are called.
+        is_target(first, &selected, &rejected, scene)?;
+    }
+    for position in candidates(resources, selected.exact_name(), scene) {
+        let Some(resource) = resources.bodies_mut().get_mut(position) else { continue };
         if !is_target(resource, &selected, &rejected, scene)? {
             continue;
         }
@@ -333,7 +337,30 @@ fn write_target(
         }
         resource.settle_links();
     }
+    if paths.iter().any(|(_, parts)| may_reach_id(parts)) {
+        // Makes the collection forget where ids and names are.
+        resources.resources_mut();
+    }
     Ok(())
+}
+
+/// Where to look for resources of a name: all of them, if there is none to look for.
+fn candidates(resources: &ResMap, name: Option<&str>, scene: &Scene<'_>) -> Vec<usize> {
+    match name {
+        Some(name) if !name.is_empty() => resources.by_name(name, scene.schema).to_vec(),
+        _ => (0..resources.len()).collect(),
+    }
+}
+
+/// Whether writing to a path can change an id, or the former ids that stand in annotations.
+fn may_reach_id(parts: &[String]) -> bool {
+    let first = parts.first().map_or("", String::as_str);
+    let second = parts.get(1).map_or("", String::as_str);
+    match first {
+        "spec" | "data" | "stringData" | "binaryData" | "status" => false,
+        "metadata" => second != "labels",
+        _ => true,
+    }
 }
 
 /// Which parts a selector has.
