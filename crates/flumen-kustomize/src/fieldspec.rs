@@ -141,6 +141,11 @@ impl FieldPath {
         Self { steps: steps.into() }
     }
 
+    /// The names, each with whether it is marked as a sequence.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&Text, bool)> {
+        self.steps.iter().map(|step| (&step.name, step.is_sequence))
+    }
+
     /// Whether this is the path through mappings of these names.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         self.steps.iter().map(|step| step.name.as_str()).eq(names.iter().copied())
@@ -249,7 +254,7 @@ impl<F: FnMut(&mut Node, Place<'_>) -> Result<()>> Walk<'_, F> {
 }
 
 /// Names that kustomize's lookup takes for positions in a sequence, which a mapping does not have.
-fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     let is_position = matches!(name, "-" | "*")
         || name.parse::<i64>().is_ok()
         || (name.starts_with('[') && name.ends_with(']'));

@@ -23,6 +23,7 @@ mod error;
 mod field_path;
 mod fieldspec;
 mod generate;
+mod go_float;
 mod id;
 mod kustomization;
 mod links;

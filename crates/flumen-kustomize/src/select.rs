@@ -3,6 +3,7 @@
 //! A [`Selector`] is compiled once into a [`Matcher`] and then tried on each resource, cheapest
 //! tests first. A resource is chosen by the name and the namespace it has or had at the beginning.
 
+mod label_syntax;
 mod pattern;
 mod requirements;
 

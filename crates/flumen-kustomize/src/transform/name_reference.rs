@@ -25,6 +25,7 @@ use super::Scene;
 use crate::{
     config::NameReference,
     error::{Error, Result},
+    fieldspec::check_name,
     resmap::ResMap,
     resource::Resource,
     scalar,
@@ -176,9 +177,7 @@ impl Walk<'_> {
             }
             Value::Map(map) => {
                 for next in &step.next {
-                    if let Some(problem) = next.problem() {
-                        return Err(self.locate(Error::new(problem), next));
-                    }
+                    check_name(&next.name).map_err(|error| self.locate(error, next))?;
                     let Some(index) = map.iter().position(|entry| entry.key == next.name) else {
                         continue;
                     };

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use flumen_yaml::Text;
 
+use crate::go_float::shortest;
+
 /// The value of a variable, or of a text that is nothing but one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expansion {
@@ -84,17 +86,5 @@ fn push(out: &mut String, value: &Expansion) {
         Expansion::Float(number) => out.push_str(&shortest(*number)),
         Expansion::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Expansion::Compound => {}
-    }
-}
-
-/// Go's shortest notation for a float: an exponent below a ten-thousandth and from a million on.
-pub(crate) fn shortest(number: f64) -> String {
-    let scientific = format!("{number:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..6).contains(&exponent) {
-        number.to_string()
-    } else {
-        format!("{mantissa}e{exponent:+03}")
     }
 }

@@ -3,7 +3,10 @@
 use flumen_object::Gvk;
 use flumen_yaml::Text;
 
-use crate::config::{FieldSpec, NameReference};
+use crate::{
+    config::{FieldSpec, NameReference},
+    fieldspec::FieldPath,
+};
 
 /// What to look at in a manifest of one kind.
 ///
@@ -49,17 +52,18 @@ impl<'a> Plan<'a> {
     }
 
     fn add(&mut self, target: &'a NameReference, spec: &'a FieldSpec) {
-        let names = split(&spec.path);
+        let path = FieldPath::parse(&spec.path);
+        let names: Vec<(&Text, bool)> = path.names().collect();
         self.reaches_id |= names
             .first()
-            .is_some_and(|(name, _)| matches!(&**name, "metadata" | "kind" | "apiVersion"));
+            .is_some_and(|(name, _)| matches!(name.as_str(), "metadata" | "kind" | "apiVersion"));
         if !self.trees.last().is_some_and(|tree| tree.has_room_for(&names)) {
             self.trees.push(Step { path: &spec.path, ..Step::default() });
         }
         let Some(mut step) = self.trees.last_mut() else { return };
         for (name, is_sequence) in names {
-            let index = step.find(&name, is_sequence).unwrap_or_else(|| {
-                let name = Text::from(name);
+            let index = step.find(name, is_sequence).unwrap_or_else(|| {
+                let name = name.clone();
                 step.next.push(Step { name, is_sequence, path: &spec.path, ..Step::default() });
                 step.next.len() - 1
             });
@@ -77,14 +81,14 @@ impl Step<'_> {
     }
 
     /// Whether a path can be added so that no field of a rule lies below that of another.
-    fn has_room_for(&self, names: &[(String, bool)]) -> bool {
+    fn has_room_for(&self, names: &[(&Text, bool)]) -> bool {
         let mut step = self;
         for (name, is_sequence) in names {
             if !step.rules.is_empty() {
                 return false;
             }
             // With and without brackets it is the same field.
-            if step.find(name, !is_sequence).is_some() {
+            if step.find(name, !*is_sequence).is_some() {
                 return false;
             }
             match step.find(name, *is_sequence).and_then(|index| step.next.get(index)) {
@@ -94,44 +98,4 @@ impl Step<'_> {
         }
         step.next.is_empty()
     }
-
-    /// What is wrong with the name of the field, if it cannot be one of a mapping.
-    pub(super) fn problem(&self) -> Option<String> {
-        let name = self.name.as_str();
-        let is_position = matches!(name, "-" | "*")
-            || name.parse::<i64>().is_ok()
-            || (name.starts_with('[') && name.ends_with(']'));
-        if name.is_empty() {
-            Some("cannot set or create an empty field name".to_owned())
-        } else if is_position {
-            Some(format!(
-                "fieldName: {name}: wrong node kind: expected SequenceNode but got MappingNode"
-            ))
-        } else {
-            None
-        }
-    }
-}
-
-/// The names of a path, each with whether it is marked as a sequence. A backslash before a slash
-/// keeps it.
-fn split(path: &str) -> Vec<(String, bool)> {
-    let mut names = Vec::new();
-    let mut name = String::new();
-    let mut parts = path.strip_prefix('/').unwrap_or(path).split('/').peekable();
-    while let Some(part) = parts.next() {
-        match part.strip_suffix('\\') {
-            Some(start) if parts.peek().is_some() => {
-                name.push_str(start);
-                name.push('/');
-                continue;
-            }
-            _ => name.push_str(part),
-        }
-        let is_sequence = name.ends_with("[]");
-        let bare = name.strip_suffix("[]").unwrap_or(&name);
-        names.push((bare.trim().to_owned(), is_sequence));
-        name.clear();
-    }
-    names
 }

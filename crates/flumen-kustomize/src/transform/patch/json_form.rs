@@ -6,6 +6,8 @@
 
 use flumen_yaml::{Canonical, Node, Scalar, Style, Tag, Text, Value, canonical};
 
+use crate::go_float::shortest;
+
 pub(super) fn normalise(node: &mut Node) {
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().for_each(normalise),
@@ -33,16 +35,8 @@ fn normalise_scalar(scalar: &mut Scalar) {
     *scalar = Scalar { text, tag, style: Style::Plain };
 }
 
-/// Go's shortest notation: an exponent from a million on.
 fn number(value: f64) -> (Text, Tag) {
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let text = if (-4..6).contains(&exponent) {
-        format!("{value}")
-    } else {
-        format!("{mantissa}e{exponent:+03}")
-    };
+    let text = shortest(value);
     let tag = if text.contains(['.', 'e']) { Tag::Float } else { Tag::Int };
     (Text::from(text), tag)
 }
