@@ -5,13 +5,14 @@
 //! sequences are not indented in mappings.
 
 mod comments;
+mod scalar;
 
 use std::collections::VecDeque;
 
 use flumen_yaml::{Budget, EventKind, Node, Pos, Scalar, Style, Tag, Text, Value, events, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::comments::Comment;
+use self::{comments::Comment, scalar::Context};
 
 /// Prints `node`, which was read from `source` and changed since.
 pub(super) fn print(node: &Node, source: &Text) -> Option<String> {
@@ -55,19 +56,12 @@ struct Level {
     indent: usize,
 }
 
-/// What a scalar stands in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
-    Block { indent: usize },
-    Flow,
-    Key,
-    FlowKey,
-}
-
 impl Printer {
     fn root(&mut self, node: &Node) {
         match &node.value {
-            Value::Scalar(scalar) => self.scalar(scalar, Context::Block { indent: 0 }),
+            Value::Scalar(scalar) => {
+                scalar::print(&mut self.out, scalar, Context::Block { indent: 0 });
+            }
             _ if self.is_inline(node) => self.flow(node),
             _ => self.block(node, 0, 0),
         }
@@ -211,7 +205,7 @@ impl Printer {
             Value::Scalar(scalar) if scalar.text.is_empty() && scalar.tag == Tag::Null => {}
             Value::Scalar(scalar) => {
                 self.out.push(' ');
-                self.scalar(scalar, Context::Block { indent });
+                scalar::print(&mut self.out, scalar, Context::Block { indent });
             }
             _ => {
                 self.out.push(' ');
@@ -222,7 +216,7 @@ impl Printer {
 
     fn flow(&mut self, node: &Node) {
         match &node.value {
-            Value::Scalar(scalar) => self.scalar(scalar, Context::Flow),
+            Value::Scalar(scalar) => scalar::print(&mut self.out, scalar, Context::Flow),
             Value::Seq(items) => {
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -246,171 +240,12 @@ impl Printer {
 
     fn key(&mut self, key: &Text, context: Context) {
         let style = if key.is_empty() { Style::DoubleQuoted } else { Style::Plain };
-        self.scalar(&Scalar { text: key.clone(), tag: resolve(key), style }, context);
+        scalar::print(
+            &mut self.out,
+            &Scalar { text: key.clone(), tag: resolve(key), style },
+            context,
+        );
     }
-
-    fn scalar(&mut self, scalar: &Scalar, context: Context) {
-        let Scalar { text, tag, style } = scalar;
-        let natural = resolve(text);
-        let is_plain = *style == Style::Plain;
-        let mut style = *style;
-        if *tag != natural && !matches!(tag, Tag::Str | Tag::Merge) {
-            self.out.push_str(tag_name(*tag));
-            self.out.push_str(if text.is_empty() && is_plain { "" } else { " " });
-        }
-        if is_plain && text.contains('\n') {
-            style = Style::Literal;
-        } else if is_plain && *tag == Tag::Str && natural != Tag::Str {
-            style = Style::DoubleQuoted;
-        }
-        match (style, context) {
-            (Style::Plain, _) if is_plain_allowed(text, context) => self.out.push_str(text),
-            (Style::Literal, Context::Block { indent }) if is_block_allowed(text) => {
-                self.literal(text, indent, '|');
-            }
-            (Style::Folded, Context::Block { indent }) if is_block_allowed(text) => {
-                self.literal(&fold(text), indent, '>');
-            }
-            (Style::Plain | Style::SingleQuoted, _) if is_single_allowed(text) => {
-                self.out.push('\'');
-                self.out.push_str(&text.replace('\'', "''"));
-                self.out.push('\'');
-            }
-            _ => self.double_quoted(text),
-        }
-    }
-
-    fn literal(&mut self, text: &str, indent: usize, sign: char) {
-        self.out.push(sign);
-        if text.starts_with([' ', '\n']) {
-            self.out.push('2');
-        }
-        let body = text.trim_end_matches('\n');
-        match text.len() - body.len() {
-            0 => self.out.push('-'),
-            1 if !body.is_empty() => {}
-            _ => self.out.push('+'),
-        }
-        let lines = text.strip_suffix('\n').unwrap_or(text);
-        for line in lines.split('\n') {
-            if line.is_empty() {
-                self.out.push('\n');
-            } else {
-                self.new_line(indent);
-                self.out.push_str(line);
-            }
-        }
-    }
-
-    fn double_quoted(&mut self, text: &str) {
-        self.out.push('"');
-        for char in text.chars() {
-            match char {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\t' => self.out.push_str("\\t"),
-                '\r' => self.out.push_str("\\r"),
-                '\0' => self.out.push_str("\\0"),
-                '\u{85}' => self.out.push_str("\\N"),
-                '\u{a0}' => self.out.push_str("\\_"),
-                '\u{2028}' => self.out.push_str("\\L"),
-                '\u{2029}' => self.out.push_str("\\P"),
-                '\u{feff}' => self.out.push_str("\\uFEFF"),
-                char if is_special(char) => {
-                    let code = u32::from(char);
-                    let escape = if code < 0x100 {
-                        format!("\\x{code:02X}")
-                    } else {
-                        format!("\\u{code:04X}")
-                    };
-                    self.out.push_str(&escape);
-                }
-                char => self.out.push(char),
-            }
-        }
-        self.out.push('"');
-    }
-}
-
-/// A folded text takes a line break for a space, so each one that counts is doubled.
-fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    let mut lines = text.split('\n').peekable();
-    while let Some(line) = lines.next() {
-        folded.push_str(line);
-        if let Some(next) = lines.peek() {
-            folded.push('\n');
-            let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
-            if is_text(line) && is_text(next) {
-                folded.push('\n');
-            }
-        }
-    }
-    folded
-}
-
-const fn tag_name(tag: Tag) -> &'static str {
-    match tag {
-        Tag::Null => "!!null",
-        Tag::Bool => "!!bool",
-        Tag::Int => "!!int",
-        Tag::Float => "!!float",
-        Tag::Timestamp => "!!timestamp",
-        Tag::Binary => "!!binary",
-        Tag::Str | Tag::Merge => "!!str",
-    }
-}
-
-/// Characters that only double quotes can hold.
-fn is_special(char: char) -> bool {
-    let is_printable = matches!(char, ' '..='~' | '\n' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
-        || char > '\u{ffff}';
-    !is_printable || char == '\u{feff}'
-}
-
-fn has_special(text: &str) -> bool {
-    text.chars().any(|char| char != '\t' && is_special(char))
-}
-
-fn is_plain_allowed(text: &str, context: Context) -> bool {
-    let is_flow = matches!(context, Context::Flow | Context::FlowKey);
-    let is_key = matches!(context, Context::Key | Context::FlowKey);
-    let Some(first) = text.chars().next() else { return !is_flow && !is_key };
-    if text.starts_with("---") || text.starts_with("...") || text.contains(['\n', '\t']) {
-        return false;
-    }
-    if text.starts_with(' ') || text.ends_with(' ') || has_special(text) {
-        return false;
-    }
-    let mut previous = None;
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        let before_space = chars.peek().is_none_or(|next| *next == ' ');
-        let is_first = previous.is_none();
-        let is_indicator = match char {
-            '#' => is_first || previous == Some(' '),
-            ':' => before_space || is_flow,
-            ',' | '[' | ']' | '{' | '}' => is_first || is_flow,
-            '?' => (is_first && before_space) || is_flow,
-            '-' => is_first && before_space,
-            '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => first == char && is_first,
-            _ => false,
-        };
-        if is_indicator {
-            return false;
-        }
-        previous = Some(char);
-    }
-    true
-}
-
-fn is_single_allowed(text: &str) -> bool {
-    !text.contains(['\n', '\t']) && !has_special(text)
-}
-
-fn is_block_allowed(text: &str) -> bool {
-    !text.is_empty() && !text.ends_with(' ') && !text.contains(" \n") && !has_special(text)
 }
 
 #[cfg(test)]
