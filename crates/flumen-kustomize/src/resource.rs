@@ -43,7 +43,7 @@ pub(crate) struct Resource {
 }
 
 /// A name, namespace and kind that the resource had before a transformation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PreviousId {
     pub(crate) name: Text,
     /// The effective namespace at that time.

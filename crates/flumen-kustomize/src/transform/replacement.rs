@@ -216,11 +216,13 @@ fn write_target(
         // A selector that makes no sense is an error whatever the resources are called.
         is_target(first, &selected, &rejected, scene)?;
     }
+    let mut ids_moved = false;
     for position in candidates(resources, selected.exact_name(), scene) {
         let Some(resource) = resources.bodies_mut().get_mut(position) else { continue };
         if !is_target(resource, &selected, &rejected, scene)? {
             continue;
         }
+        let before = (resource.id(scene.schema).clone(), resource.previous().to_vec());
         for (path, parts) in &paths {
             with_memory(resource, parts, |resource| {
                 let written =
@@ -236,8 +238,9 @@ fn write_target(
             })?;
         }
         resource.settle_links();
+        ids_moved |= before.0 != *resource.id(scene.schema) || before.1 != resource.previous();
     }
-    if paths.iter().any(|(_, parts)| may_reach_id(parts)) {
+    if ids_moved {
         // Makes the collection forget where ids and names are.
         resources.resources_mut();
     }
@@ -249,17 +252,6 @@ fn candidates(resources: &ResMap, name: Option<&str>, scene: &Scene<'_>) -> Vec<
     match name {
         Some(name) if !name.is_empty() => resources.by_name(name, scene.schema).to_vec(),
         _ => (0..resources.len()).collect(),
-    }
-}
-
-/// Whether writing to a path can change an id, or the former ids that stand in annotations.
-fn may_reach_id(parts: &[String]) -> bool {
-    let first = parts.first().map_or("", String::as_str);
-    let second = parts.get(1).map_or("", String::as_str);
-    match first {
-        "spec" | "data" | "stringData" | "binaryData" | "status" => false,
-        "metadata" => second != "labels",
-        _ => true,
     }
 }
 

@@ -214,7 +214,8 @@ pub(super) fn json(resource: &mut Resource, json: &Json, scene: &Scene<'_>) -> R
         build_annotations::absorb(resource);
     }
     stringify(resource.node_mut(), "annotations");
-    let is_same = memory.is_none() && *resource.id(scene.schema) == before;
+    let is_same = *resource.id(scene.schema) == before
+        && memory.is_none_or(|memory| build_annotations::of(resource) == memory);
     Ok(if is_same { Applied::SameId } else { Applied::IdMayDiffer })
 }
 
