@@ -3,7 +3,7 @@
 //! Unlike a lookup, a path can mean several fields here: `*` is every element of a sequence, and the
 //! value in `[name=value]` is an expression that may match anywhere in what the field holds.
 
-use flumen_yaml::{Budget, Entry, Node, Scalar, Style, Tag, Text, Value, resolve};
+use flumen_yaml::{Budget, Entry, Node, Pos, Scalar, Style, Tag, Text, Value, resolve};
 
 use crate::{
     error::{Error, Result},
@@ -193,7 +193,7 @@ impl Finder {
             scalar
         } else {
             let entries = vec![Entry::new(field, scalar)];
-            Node::new(flumen_yaml::Pos::default(), Value::Map(entries.into()))
+            Node::new(Pos::default(), Value::Map(entries.into()))
         });
         let last = items.len() - 1;
         // An expression need not match itself.
@@ -249,11 +249,9 @@ fn spelled(node: &Node) -> String {
 
 /// The tree that is written in a text.
 pub(super) fn read_embedded(text: &Text) -> Result<Node> {
-    let documents = flumen_yaml::read(text, 1, &Budget::default())
-        .map_err(|error| Error::new(error.to_string()))?;
-    documents
-        .into_iter()
-        .next()
+    // Only the first document counts, and it is not looked at closely.
+    flumen_yaml::read_lenient(text, 1, &Budget::default())
+        .map_err(|error| Error::new(error.to_string()))?
         .ok_or_else(|| Error::new("wrong node kind: expected MappingNode but got an empty text"))
 }
 
@@ -262,7 +260,7 @@ pub(super) fn read_embedded(text: &Text) -> Result<Node> {
 pub(super) fn set_value(field: &mut Node, is_new: bool, value: &Node, text: Text) -> Result<()> {
     let is_made = !field.pos.is_known();
     let Value::Scalar(scalar) = &mut field.value else {
-        *field = value.clone();
+        *field = Node::new(Pos::default(), value.value.clone());
         if let Value::Scalar(scalar) = &mut field.value {
             scalar.text = text;
         }

@@ -31,11 +31,17 @@ pub(super) fn find(source: &str, scalars: &FxHashMap<Pos, Style>) -> Vec<Comment
                 is_trailing: !line.trim_start().starts_with('#'),
                 text,
                 blank_before: is_blank(index.checked_sub(1)),
-                blank_after: is_blank(Some(index + 1)),
+                blank_after: is_blank(Some(index + 1)) && !is_before_marker(&lines, index),
             });
         }
     }
     comments
+}
+
+/// Whether the next line that is not blank begins the document.
+fn is_before_marker(lines: &[&str], index: usize) -> bool {
+    let next = lines.iter().skip(index + 1).find(|line| !line.trim().is_empty());
+    next.is_some_and(|line| line.starts_with("---"))
 }
 
 /// What a line begins in.

@@ -28,10 +28,13 @@ pub(super) fn print(out: &mut String, scalar: &Scalar, context: Context) {
     match (style, context) {
         (Style::Plain, _) if is_plain_allowed(text, context) => out.push_str(text),
         (Style::Literal, Context::Block { indent }) if is_block_allowed(text) => {
-            print_block(out, text, indent, '|');
+            print_block(out, text, text, indent, '|');
         }
         (Style::Folded, Context::Block { indent }) if is_block_allowed(text) => {
-            print_block(out, &fold(text), indent, '>');
+            print_block(out, text, &fold(text), indent, '>');
+        }
+        (Style::SingleQuoted, Context::Block { indent }) if is_folded_single_allowed(text) => {
+            single_quoted_lines(out, text, indent);
         }
         (Style::Plain | Style::SingleQuoted, _) if is_single_allowed(text) => {
             out.push('\'');
@@ -42,7 +45,31 @@ pub(super) fn print(out: &mut String, scalar: &Scalar, context: Context) {
     }
 }
 
-fn print_block(out: &mut String, text: &str, indent: usize, sign: char) {
+/// A text of several lines in single quotes: each line break is one more than it stands for.
+fn single_quoted_lines(out: &mut String, text: &str, indent: usize) {
+    out.push('\'');
+    let mut is_after_break = false;
+    for line in text.split_inclusive('\n') {
+        let bare = line.strip_suffix('\n').unwrap_or(line);
+        if is_after_break && !bare.is_empty() {
+            out.extend(std::iter::repeat_n(' ', indent));
+        }
+        out.push_str(&bare.replace('\'', "''"));
+        if bare.len() < line.len() {
+            out.push_str(if is_after_break && bare.is_empty() { "\n" } else { "\n\n" });
+            is_after_break = true;
+        } else {
+            is_after_break = false;
+        }
+    }
+    if text.ends_with('\n') {
+        out.extend(std::iter::repeat_n(' ', indent.saturating_sub(2)));
+    }
+    out.push('\'');
+}
+
+/// A block scalar: its header says how `text` ends, its lines are those of `layout`.
+fn print_block(out: &mut String, text: &str, layout: &str, indent: usize, sign: char) {
     out.push(sign);
     if text.starts_with([' ', '\n']) {
         out.push('2');
@@ -53,7 +80,7 @@ fn print_block(out: &mut String, text: &str, indent: usize, sign: char) {
         1 if !body.is_empty() => {}
         _ => out.push('+'),
     }
-    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let lines = layout.strip_suffix('\n').unwrap_or(layout);
     for line in lines.split('\n') {
         if line.is_empty() {
             out.push('\n');
@@ -92,18 +119,13 @@ fn double_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A folded text takes a line break for a space, so each one that counts is doubled.
+/// A folded text takes the line break behind a line for a space, so each of them is doubled.
 fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    let mut lines = text.split('\n').peekable();
-    while let Some(line) = lines.next() {
+    for line in text.split_inclusive('\n') {
         folded.push_str(line);
-        if let Some(next) = lines.peek() {
+        if line.len() > 1 && line.ends_with('\n') && !line.starts_with(' ') {
             folded.push('\n');
-            let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
-            if is_text(line) && is_text(next) {
-                folded.push('\n');
-            }
         }
     }
     folded
@@ -166,6 +188,15 @@ fn is_plain_allowed(text: &str, context: Context) -> bool {
 
 fn is_single_allowed(text: &str) -> bool {
     !text.contains(['\n', '\t']) && !has_special(text)
+}
+
+/// Whether single quotes can hold a text of several lines.
+fn is_folded_single_allowed(text: &str) -> bool {
+    text.contains('\n')
+        && !text.contains(" \n")
+        && !text.contains("\n ")
+        && !text.contains('\t')
+        && !has_special(text)
 }
 
 fn is_block_allowed(text: &str) -> bool {
