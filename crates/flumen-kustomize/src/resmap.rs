@@ -22,6 +22,9 @@ pub(crate) struct ResMap {
     index: OnceCell<Index>,
     /// Where each current or former name is, for the same reason.
     names: OnceCell<FxHashMap<Text, Vec<usize>>>,
+    /// Whether a resource was deleted since empty ones were last dropped. Looking at all of them after
+    /// each of many patches would be quadratic.
+    has_empties: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -73,15 +76,18 @@ impl ResMap {
         self.resources
     }
 
-    /// Drops resources whose tree has become empty.
-    ///
-    /// This follows every transformer. Nothing moves where nothing goes, and where something does
-    /// the index is corrected, because many patches may each delete one resource.
+    /// Says that the tree of a resource has become empty.
+    pub(crate) const fn expect_empties(&mut self) {
+        self.has_empties = true;
+    }
+
+    /// Drops resources whose tree has become empty. The index is corrected, because many patches may
+    /// each delete one resource.
     pub(crate) fn drop_empties(&mut self) {
-        let is_empty = |resource: &Resource| resource.node().is_nil_or_empty();
-        if !self.resources.iter().any(is_empty) {
+        if !std::mem::take(&mut self.has_empties) {
             return;
         }
+        let is_empty = |resource: &Resource| resource.node().is_nil_or_empty();
         let mut kept = 0;
         let moves: Vec<Option<usize>> = self
             .resources

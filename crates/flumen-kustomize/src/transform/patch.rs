@@ -161,10 +161,14 @@ fn merge_into(
     resources.check_unique(scene.schema)
 }
 
-/// Makes the collection forget where ids are if the change may have moved one.
+/// Tells the collection what a change may have moved or removed.
 fn note(resources: &mut ResMap, applied: Applied) {
-    if applied == Applied::IdMayDiffer {
-        resources.resources_mut();
+    match applied {
+        Applied::SameId => {}
+        Applied::IdMayDiffer => {
+            resources.resources_mut();
+        }
+        Applied::Deleted => resources.expect_empties(),
     }
 }
 

@@ -5,7 +5,7 @@ use flumen_yaml::{Tag, Text};
 use crate::{
     config::FieldSpec,
     error::{Error, Result},
-    fieldspec::{Create, Field},
+    fieldspec::{Create, Field, Fields},
     kustomization::fields::Replica,
     resmap::ResMap,
     resource::Resource,
@@ -21,13 +21,12 @@ pub(crate) fn transform(
     scene: &Scene<'_>,
 ) -> Result<()> {
     let count = Text::from(replica.count.to_string());
+    let fields = Fields::new(specs);
     let mut found = false;
-    for resource in resources.bodies_mut() {
-        if !has_name(resource, &replica.name) {
-            continue;
-        }
-        for field in specs.iter().map(Field::new) {
-            if !is_selected(resource, &field, &replica.name, scene) {
+    for position in resources.by_name(&replica.name, scene.schema).to_vec() {
+        let Some(resource) = resources.bodies_mut().get_mut(position) else { continue };
+        for field in fields.iter() {
+            if !is_selected(resource, field, &replica.name, scene) {
                 continue;
             }
             found = true;
@@ -36,11 +35,11 @@ pub(crate) fn transform(
             })?;
         }
     }
+    if fields.reach_ids() {
+        // Makes the collection forget where ids and names are.
+        resources.resources_mut();
+    }
     if found { Ok(()) } else { Err(no_match(replica, specs)) }
-}
-
-fn has_name(resource: &Resource, name: &str) -> bool {
-    resource.name() == name || resource.previous().iter().any(|previous| previous.name == *name)
 }
 
 /// Whether one of the ids that have the name is of a kind with a count.

@@ -20,6 +20,8 @@ use crate::{
 pub(super) enum Applied {
     SameId,
     IdMayDiffer,
+    /// Nothing is left of the resource. Its id stays in the index until empty ones are dropped.
+    Deleted,
 }
 
 /// A strategic merge patch with its options.
@@ -132,9 +134,8 @@ pub(super) fn merge(
     let outcome = strategic_merge_with(resource.node_mut(), tree, rules)
         .map_err(|error| explain(error.to_string(), resource, merge, scene))?;
     if outcome == Outcome::Deleted || resource.node().is_nil_or_empty() {
-        // Its id stays in the index until empty resources are dropped.
         *resource.body_mut() = Node::null();
-        return Ok(Applied::SameId);
+        return Ok(Applied::Deleted);
     }
     if merge.sees_annotations {
         build_annotations::absorb(resource);
@@ -214,6 +215,9 @@ pub(super) fn json(resource: &mut Resource, json: &Json, scene: &Scene<'_>) -> R
         build_annotations::absorb(resource);
     }
     stringify(resource.node_mut(), "annotations");
+    if resource.node().is_nil_or_empty() {
+        return Ok(Applied::Deleted);
+    }
     let is_same = *resource.id(scene.schema) == before
         && memory.is_none_or(|memory| build_annotations::of(resource) == memory);
     Ok(if is_same { Applied::SameId } else { Applied::IdMayDiffer })
