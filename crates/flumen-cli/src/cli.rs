@@ -5,7 +5,12 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    commands::{build::BuildArgs, completion::CompletionArgs, version::VersionArgs},
+    commands::{
+        build::BuildArgs, cache::CacheArgs, completion::CompletionArgs, component::ComponentArgs,
+        copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, inspect::InspectArgs, list::ListArgs,
+        pull::PullArgs, push::PushArgs, registry::RegistryArgs, sign::SignArgs, tag::TagArgs,
+        verify::VerifyArgs, version::VersionArgs,
+    },
     error::CommandError,
     printable::is_unsafe,
 };
@@ -27,7 +32,20 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Build(Box<BuildArgs>),
+    Cache(CacheArgs),
     Completion(CompletionArgs),
+    Component(ComponentArgs),
+    Copy(CopyArgs),
+    Delete(DeleteArgs),
+    Diff(DiffArgs),
+    Inspect(InspectArgs),
+    List(ListArgs),
+    Pull(PullArgs),
+    Push(PushArgs),
+    Registry(RegistryArgs),
+    Sign(SignArgs),
+    Tag(TagArgs),
+    Verify(VerifyArgs),
     Version(VersionArgs),
 }
 

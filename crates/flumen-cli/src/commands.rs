@@ -1,7 +1,20 @@
 //! One module for each subcommand.
 
 pub(crate) mod build;
+pub(crate) mod cache;
 pub(crate) mod completion;
+pub(crate) mod component;
+pub(crate) mod copy;
+pub(crate) mod delete;
+pub(crate) mod diff;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod pull;
+pub(crate) mod push;
+pub(crate) mod registry;
+pub(crate) mod sign;
+pub(crate) mod tag;
+pub(crate) mod verify;
 pub(crate) mod version;
 
 use crate::{
@@ -13,7 +26,20 @@ use crate::{
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
     match &cli.command {
         Command::Build(args) => build::run(args, ui),
+        Command::Cache(args) => cache::run(args, ui),
         Command::Completion(args) => completion::run(args, ui),
+        Command::Component(args) => component::run(args, ui),
+        Command::Copy(args) => copy::run(args, ui),
+        Command::Delete(args) => delete::run(args, ui),
+        Command::Diff(args) => diff::run(args, ui),
+        Command::Inspect(args) => inspect::run(args, ui),
+        Command::List(args) => list::run(args, ui),
+        Command::Pull(args) => pull::run(args, ui),
+        Command::Push(args) => push::run(args, ui),
+        Command::Registry(args) => registry::run(args, ui),
+        Command::Sign(args) => sign::run(args, ui),
+        Command::Tag(args) => tag::run(args, ui),
+        Command::Verify(args) => verify::run(args, ui),
         Command::Version(args) => version::run(args, ui),
     }
 }

@@ -1,10 +1,10 @@
 //! How a command fails: what is printed and which exit status follows.
 
-use std::{borrow::Cow, env, error::Error as _, io, process::ExitCode};
+use std::{borrow::Cow, env, error::Error as _, io, path::PathBuf, process::ExitCode};
 
 use flumen_fs::FsError;
 use flumen_object::Object;
-use flumen_yaml::EmitError;
+use flumen_yaml::{EmitError, Pos};
 
 use crate::{
     diagnostic::{Diagnostic, Place},
@@ -48,9 +48,63 @@ pub(crate) enum CommandError {
     Stdout {
         source: io::Error,
     },
+    /// Anything else: what is wrong, on the way to what, and what to try.
+    Failure(Failure),
+}
+
+/// A failure in words.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    /// What was being done, innermost first.
+    context: Vec<String>,
+    hint: Option<String>,
+    place: Option<(PathBuf, Pos)>,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), context: Vec::new(), hint: None, place: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn at(mut self, file: impl Into<PathBuf>, pos: Pos) -> Self {
+        self.place = Some((file.into(), pos));
+        self
+    }
+
+    /// The message of an error followed by those of its causes.
+    pub(crate) fn chain(error: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(Some(error), |error| (*error).source());
+        let messages: Vec<String> = causes.map(ToString::to_string).collect();
+        Self::new(messages.join(": "))
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<flumen_oci::Error> for CommandError {
+    fn from(error: flumen_oci::Error) -> Self {
+        let mut failure = Failure::chain(&error);
+        failure.hint = error.hint();
+        Self::Failure(failure)
+    }
 }
 
 impl CommandError {
+    /// A failure that needs no hint.
+    pub(crate) fn failure(message: impl Into<String>) -> Self {
+        Failure::new(message).into()
+    }
+
     /// Tells the user and decides the exit status.
     pub(crate) fn report(self, ui: &Ui) -> ExitCode {
         match &self {
@@ -100,6 +154,17 @@ impl CommandError {
                 None => error.to_string(),
             }),
             Self::FileName { message } => Diagnostic::new(message.as_str()),
+            Self::Failure(failure) => Diagnostic {
+                place: failure.place.as_ref().map(|(file, pos)| Place {
+                    file,
+                    line: pos.line,
+                    column: pos.column,
+                    text: None,
+                }),
+                context: &failure.context,
+                hint: failure.hint.as_deref(),
+                ..Diagnostic::new(failure.message.as_str())
+            },
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

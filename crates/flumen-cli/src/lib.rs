@@ -11,6 +11,8 @@ mod env;
 mod error;
 mod output;
 mod printable;
+mod registry_args;
+mod runtime;
 mod ui;
 
 use std::{ffi::OsString, process::ExitCode};

@@ -14,9 +14,10 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 7] = [
+const LAYERS: [(&str, u8); 14] = [
     // 0: languages
     ("flumen-yaml", 0),
+    ("flumen-expr", 0),
     // 1: the object model
     ("flumen-object", 1),
     ("flumen-schema", 1),
@@ -24,6 +25,15 @@ const LAYERS: [(&str, u8); 7] = [
     // 2: engines
     ("flumen-fs", 2),
     ("flumen-kustomize", 2),
+    ("flumen-build", 2),
+    // 3: the outside world
+    ("flumen-sign", 3),
+    ("flumen-oci", 3),
+    ("flumen-git", 3),
+    // 4: delivery
+    ("flumen-pipeline", 4),
+    // 5: embedded mode
+    ("flumen-registry", 5),
     // 6: surfaces
     ("flumen-cli", 6),
 ];

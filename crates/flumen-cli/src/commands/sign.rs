@@ -1,0 +1,31 @@
+//! `flumen sign artifact`.
+
+use clap::{Args, Subcommand};
+
+use crate::{error::CommandError, ui::Ui};
+
+/// Sign
+#[derive(Debug, Args)]
+pub(crate) struct SignArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Artifact(Box<ArtifactArgs>),
+}
+
+/// Sign an artifact
+#[derive(Debug, Args)]
+struct ArtifactArgs {}
+
+pub(crate) fn run(args: &SignArgs, ui: &Ui) -> Result<(), CommandError> {
+    match &args.what {
+        What::Artifact(args) => artifact(args, ui),
+    }
+}
+
+fn artifact(_args: &ArtifactArgs, _ui: &Ui) -> Result<(), CommandError> {
+    Err(CommandError::failure("not available yet"))
+}

@@ -1,0 +1,1 @@
+//! Moves whole graphs from one repository to another.

@@ -1,0 +1,1 @@
+//! Signatures of artifacts, where cosign puts them and looks for them.
