@@ -15,7 +15,7 @@ use crate::error::{CommandError, Failure};
 pub(crate) struct RegistryArgs {
     /// Credentials as `user:password`, or a token alone; the default is Docker's configuration
     #[arg(long, value_name = "USER[:PASSWORD]")]
-    creds: Option<String>,
+    creds: Option<Credentials>,
 
     /// Where credentials come from
     #[arg(long, value_enum, default_value = "generic")]
@@ -62,7 +62,7 @@ impl RegistryArgs {
         }
         let client_certificate = self.cert_file.clone().zip(self.key_file.clone());
         Ok(ClientOptions {
-            credentials: self.creds.as_deref().map(Credentials::parse),
+            credentials: self.creds.clone(),
             insecure: self.insecure_registry,
             ca_file: self.ca_file.clone(),
             client_certificate: client_certificate

@@ -237,7 +237,7 @@ impl Auth {
         let mut headers = HeaderMap::new();
         {
             let mut query = url.query_pairs_mut();
-            for service in wish.service {
+            if let Some(service) = wish.service {
                 query.append_pair("service", service);
             }
             for scope in &wish.scopes {

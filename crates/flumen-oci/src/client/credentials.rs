@@ -1,6 +1,6 @@
 //! Who we are: credentials of the user, and where they come from.
 
-use std::fmt;
+use std::{convert::Infallible, fmt, str::FromStr};
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 
@@ -43,17 +43,21 @@ pub(super) enum Kind {
     Bearer(Secret),
 }
 
-impl Credentials {
+impl FromStr for Credentials {
+    type Err = Infallible;
+
     /// Reads `user:password`, or a token alone.
-    pub fn parse(text: &str) -> Self {
-        Self(match text.split_once(':') {
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(match text.split_once(':') {
             Some((user, password)) => {
                 Kind::Password { user: user.to_owned(), password: Secret::new(password) }
             }
             None => Kind::Bearer(Secret::new(text)),
-        })
+        }))
     }
+}
 
+impl Credentials {
     /// What Docker's configuration and its helpers have for this host.
     pub(super) async fn from_docker(host: &str, timeouts: &Timeouts) -> Result<Option<Self>> {
         let server = host.to_owned();

@@ -11,8 +11,6 @@ use crate::{
     media_type,
 };
 
-/// The registry filtered; otherwise it is done here.
-const FILTERS_APPLIED: &str = "oci-filters-applied";
 const MAX_REFERRERS: usize = 100_000;
 
 impl RemoteRepository {
