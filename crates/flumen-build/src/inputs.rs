@@ -55,7 +55,8 @@ impl Built {
 pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<Built, Error> {
     let mut objects = Vec::new();
     let mut warnings = Vec::new();
-    let mut session = Session::new(Arc::clone(&tree));
+    let source = Arc::clone(&tree);
+    let mut session = Session::new(tree);
     let kustomize = options.kustomize();
     for path in &inputs.kustomizations {
         let build = session.build_shared(path, &kustomize).map_err(Error::Kustomize)?;
@@ -63,14 +64,14 @@ pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<
         warnings.extend(build.warnings);
     }
     for path in &inputs.files {
-        files::read(&*tree, path, &mut objects)?;
+        files::read(&*source, path, &mut objects)?;
     }
     for (name, text) in &inputs.documents {
         objects.extend(documents::check_documents(text, name)?);
     }
     refuse_duplicates(&objects)?;
     for path in &inputs.patches {
-        let patched = patches::apply(&tree, path, objects, &kustomize)?;
+        let patched = patches::apply(&source, path, &objects, &kustomize)?;
         objects = patched.objects;
         warnings.extend(patched.warnings);
     }

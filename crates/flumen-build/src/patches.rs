@@ -32,15 +32,15 @@ pub(crate) struct Patched {
 pub(crate) fn apply(
     tree: &Arc<dyn Tree>,
     path: &Path,
-    objects: Vec<Object>,
+    objects: &[Object],
     options: &Options,
 ) -> Result<Patched, Error> {
     let patch = tree.read(path, Bounds::Anywhere)?;
     let form = Form::read(&patch, path)?;
-    let (text, lines) = text_of(&objects)?;
+    let (text, lines) = text_of(objects)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let dir = tree.real_dir(parent.unwrap_or(Path::new(".")))?;
-    let stage = Stage { path, form: &form, dir: &dir, objects: &objects, lines: &lines };
+    let stage = Stage { path, form: &form, dir: &dir, objects, lines: &lines };
 
     let overlay = StageTree::new(Arc::clone(tree), dir.clone(), form.kustomization.clone(), text);
     let options = Options { reorder: Reorder::None, ..options.clone() };
@@ -63,11 +63,11 @@ fn text_of(objects: &[Object]) -> Result<(Vec<u8>, Vec<u32>), Error> {
     let mut lines = Vec::with_capacity(objects.len());
     let mut line = 1;
     for object in objects {
-        let begin = text.len();
         text.extend_from_slice(b"---\n");
         lines.push(line + 1);
+        let begin = text.len();
         inputs::emit(object, &mut text)?;
-        let breaks = text[begin..].iter().filter(|byte| **byte == b'\n').count();
+        let breaks = text[begin..].split(|byte| *byte == b'\n').count();
         line += u32::try_from(breaks).unwrap_or(u32::MAX);
     }
     Ok((text, lines))

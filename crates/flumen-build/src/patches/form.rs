@@ -158,13 +158,12 @@ impl JsonPatches<'_> {
             }
             operations.push(operation);
         } else if let Some(patch) = item.get("patch").or_else(|| item.get("path")) {
-            match patch.as_seq() {
-                Some(items) => operations.extend(items.iter().cloned()),
+            if let Some(items) = patch.as_seq() {
+                operations.extend(items.iter().cloned());
+            } else {
                 // A text or a file: what an entry of `patches` holds.
-                None => {
-                    self.patches.push(item.clone());
-                    self.open = None;
-                }
+                self.patches.push(item.clone());
+                self.open = None;
             }
         }
         Ok(())
