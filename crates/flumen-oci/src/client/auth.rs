@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -20,7 +21,7 @@ use super::{
     connections::{self, Connections, Peer},
     credentials::{Credentials, Kind, Secret},
     options::{ClientOptions, Timeouts},
-    retry::{self, Retry},
+    retry::Retry,
 };
 use crate::{Error, Result};
 
@@ -54,6 +55,7 @@ pub(super) struct Auth {
     allows_plain_http: bool,
     timeouts: Timeouts,
     given: Option<Credentials>,
+    docker_config: Option<PathBuf>,
     found: OnceCell<Option<Credentials>>,
     challenge: Mutex<Option<Challenge>>,
     tokens: Mutex<HashMap<Scope, Token>>,
@@ -83,6 +85,7 @@ impl Auth {
             allows_plain_http: options.insecure,
             timeouts: options.timeouts,
             given: options.credentials.clone(),
+            docker_config: options.docker_config.clone(),
             found: OnceCell::new(),
             challenge: Mutex::new(None),
             tokens: Mutex::new(HashMap::new()),
@@ -161,7 +164,8 @@ impl Auth {
         if self.given.is_some() {
             return Ok(self.given.as_ref());
         }
-        let search = || Credentials::from_docker(&self.host, &self.timeouts);
+        let Some(config) = &self.docker_config else { return Ok(None) };
+        let search = || Credentials::from_docker(&self.host, config, &self.timeouts);
         Ok(self.found.get_or_try_init(search).await?.as_ref())
     }
 
@@ -278,29 +282,15 @@ impl Auth {
         connections: &Connections,
     ) -> Result<Answer> {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let mut retry = Retry::new(self.timeouts.total);
+        let (idle, mut retry) = (self.timeouts.idle, Retry::new(self.timeouts.total));
         loop {
-            let response = connections
-                .send(
-                    Peer::Other,
-                    method.clone(),
-                    url,
-                    headers.clone(),
-                    Body::from(body.clone()),
-                    self.timeouts.idle,
-                )
-                .await?;
-            let answer = Answer::read(
-                response,
-                "the token",
-                MAX_TOKEN_ANSWER,
-                &self.timeouts,
-                retry.deadline(),
-            )
-            .await?;
-            if !(retry::is_transient(answer.status)
-                && retry.pause(retry::retry_after(&answer.headers)).await)
-            {
+            let (method, headers, body) =
+                (method.clone(), headers.clone(), Body::from(body.clone()));
+            let response = connections.send(Peer::Other, method, url, headers, body, idle).await?;
+            let deadline = retry.deadline();
+            let (what, limit) = ("the token", MAX_TOKEN_ANSWER);
+            let answer = Answer::read(response, what, limit, &self.timeouts, deadline).await?;
+            if !retry.after_answer(answer.status, &answer.headers).await {
                 return Ok(answer);
             }
         }
