@@ -28,7 +28,7 @@ use crate::{Error, Result};
 const CLIENT_ID: &str = "flumen";
 const MAX_TOKEN_ANSWER: usize = 64 << 10;
 /// What the token specification says when the service does not.
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(60);
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(1);
 /// A token is not used in its last seconds: it has to live until the request arrives.
 const MARGIN: Duration = Duration::from_secs(10);
 
@@ -42,9 +42,8 @@ impl Scope {
     }
 
     /// Reading another repository as well.
-    pub(super) fn and_pull(mut self, repository: &str) -> Self {
-        self.0.push_str(&format!(" repository:{repository}:pull"));
-        self
+    pub(super) fn and_pull(&self, repository: &str) -> Self {
+        Self(format!("{} repository:{repository}:pull", self.0))
     }
 }
 
@@ -227,7 +226,7 @@ impl Auth {
         }
         let lifetime = token.expires_in.map_or(DEFAULT_LIFETIME, Duration::from_secs);
         // A lifetime of years is as good as one of a day, and dates have an end.
-        let lifetime = lifetime.min(Duration::from_secs(86_400)).saturating_sub(MARGIN);
+        let lifetime = lifetime.min(Duration::from_hours(24)).saturating_sub(MARGIN);
         Ok(Token { header: self.bearer(text)?, expires: Instant::now() + lifetime })
     }
 

@@ -45,8 +45,8 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(10),
             idle: Duration::from_secs(10),
-            commit: Duration::from_secs(300),
-            total: Duration::from_secs(60),
+            commit: Duration::from_mins(5),
+            total: Duration::from_mins(1),
         }
     }
 }

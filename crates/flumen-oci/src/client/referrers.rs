@@ -113,7 +113,7 @@ fn entry(manifest: &RawManifest, document: &Document) -> Descriptor {
         }
         Document::Index(index) => (index.artifact_type.clone(), index.annotations.clone()),
     };
-    Descriptor { artifact_type, annotations, ..manifest.descriptor.clone() }
+    Descriptor { annotations, artifact_type, ..manifest.descriptor.clone() }
 }
 
 /// The tag under which clients keep the list, in the form that the specification gives it.

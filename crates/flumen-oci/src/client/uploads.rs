@@ -50,13 +50,10 @@ impl RemoteRepository {
         if descriptor.size <= MAX_SMALL {
             return self.put_small(descriptor, content.collect().await?).await;
         }
-        let started = self.memory().take_started(&self.path, &descriptor.digest);
-        let session = match started {
-            Some(location) => Session { location, min_piece: 0 },
-            None => {
-                let call = self.upload_call(descriptor).await?;
-                self.start(&call).await?
-            }
+        let call = self.upload_call(descriptor).await?;
+        let session = match self.started(descriptor) {
+            Some(session) => session,
+            None => self.start(&call).await?,
         };
         if self.memory().wants_pieces() {
             self.put_pieces(session, descriptor, content).await
@@ -86,8 +83,8 @@ impl RemoteRepository {
     async fn put_small(&self, descriptor: &Descriptor, content: Bytes) -> Result<()> {
         let memory = self.memory();
         let mut call = self.upload_call(descriptor).await?;
-        let session = if let Some(location) = memory.take_started(&self.path, &descriptor.digest) {
-            Session { location, min_piece: 0 }
+        let session = if let Some(session) = self.started(descriptor) {
+            session
         } else if memory.takes_whole_posts() {
             add_digest(&mut call.url, descriptor);
             call.headers.insert(CONTENT_TYPE, OCTETS);
@@ -196,6 +193,12 @@ impl RemoteRepository {
         call.is_commit = true;
         let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
         answer.expect(&[StatusCode::CREATED], &call.what).map(drop)
+    }
+
+    /// What a mount that did not work has left behind.
+    fn started(&self, descriptor: &Descriptor) -> Option<Session> {
+        let location = self.memory().take_started(&self.path, &descriptor.digest)?;
+        Some(Session { location, min_piece: 0 })
     }
 
     async fn start(&self, call: &Call) -> Result<Session> {
