@@ -43,6 +43,24 @@ pub enum Error {
     // artifacts
 
     // signatures
+    #[error("no signatures found for {digest}")]
+    NoSignature { digest: Digest },
+    #[error("the signature of {digest} does not count")]
+    SignatureRefused {
+        digest: Digest,
+        #[source]
+        refusal: flumen_sign::Refusal,
+    },
+    #[error("the signature found for {digest} was made for {signed}")]
+    SignatureOfOtherDigest { digest: Digest, signed: String },
+    #[error(
+        "the signature of {digest} was made for the repository `{signed_as}` and not for `{repository}`"
+    )]
+    SignatureOfOtherRepository { digest: Digest, signed_as: String, repository: String },
+    #[error("{digest} has too many signatures, and none of those that were looked at counts")]
+    TooManySignatures { digest: Digest },
+    #[error("signing failed")]
+    Sign(#[from] flumen_sign::KeyError),
 }
 
 impl Error {
@@ -52,6 +70,12 @@ impl Error {
             Self::InvalidReference { .. } => {
                 Some("an example: oci://registry.example.com/org/app:v1.0.0".to_owned())
             }
+            Self::NoSignature { .. } => {
+                Some("`flumen sign artifact` signs it, `--key` says with which key".to_owned())
+            }
+            Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
+                "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
+            )),
             _ => None,
         }
     }
