@@ -40,6 +40,23 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    #[error("`{}`: {reason}", path.display())]
+    InvalidLayout { path: PathBuf, reason: String },
+    #[error("digest mismatch: `{}` does not hold {expected}", path.display())]
+    CorruptFile { path: PathBuf, expected: Digest },
+    #[error("`{}` has no tag `{tag}`", place.display())]
+    NoSuchTag { place: PathBuf, tag: String },
+    #[error("`{}` does not hold {digest}", place.display())]
+    NotHeld { place: PathBuf, digest: Digest },
+    #[error("`{}` holds nothing", place.display())]
+    EmptyLayout { place: PathBuf },
+    #[error("`{}` holds more than one artifact", place.display())]
+    AmbiguousLayout { place: PathBuf, tags: Vec<String> },
+    #[error("`{}` is open for reading only", path.display())]
+    ReadOnlyArchive { path: PathBuf },
+    #[error("what belongs to the artifact is more than {limit}")]
+    GraphTooLarge { limit: String },
+
     // artifacts
 
     // signatures
@@ -52,7 +69,25 @@ impl Error {
             Self::InvalidReference { .. } => {
                 Some("an example: oci://registry.example.com/org/app:v1.0.0".to_owned())
             }
+            Self::AmbiguousLayout { place, tags } if !tags.is_empty() => Some(format!(
+                "name one of its tags, as in `{}:{}`; it has {}",
+                place.display(),
+                tags[0],
+                summary(tags)
+            )),
             _ => None,
         }
     }
+
+    /// Whether a place was asked and does not have it.
+    pub const fn is_not_found(&self) -> bool {
+        matches!(self, Self::NoSuchTag { .. } | Self::NotHeld { .. })
+    }
+}
+
+/// The first few names; a layout can hold thousands.
+fn summary(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown} and others") } else { shown }
 }
