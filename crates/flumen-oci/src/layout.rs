@@ -8,6 +8,7 @@
 //!
 //! `index.json` lists what has a tag, what was put by its digest alone, and signatures and the like,
 //! whose manifests name their subject. The children of an index are reached through it.
+#![allow(clippy::disallowed_methods, reason = "a layout is files, and content has an age")]
 
 mod archive;
 mod collect;
@@ -360,10 +361,9 @@ async fn blocking<T: Send + 'static>(
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(Error::Io {
-                path: PathBuf::new(),
-                source: std::io::Error::other(error),
-            }),
+            Err(error) => {
+                Err(Error::Io { path: PathBuf::new(), source: std::io::Error::other(error) })
+            }
         },
     }
 }

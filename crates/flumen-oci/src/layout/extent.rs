@@ -28,15 +28,16 @@ impl Extent {
     fn open(&self) -> Result<File> {
         let mut file = File::open(&self.path).map_err(|source| io_error(&self.path, source))?;
         if self.offset > 0 {
-            file.seek(SeekFrom::Start(self.offset)).map_err(|source| io_error(&self.path, source))?;
+            file.seek(SeekFrom::Start(self.offset))
+                .map_err(|source| io_error(&self.path, source))?;
         }
         Ok(file)
     }
 
     /// All of it, checked. Only for content whose size has been checked.
     pub(super) fn read(&self, digest: &Digest) -> Result<Bytes> {
-        let bytes = read_piece(&mut self.open()?, self.size)
-            .map_err(|source| io_error(&self.path, source))?;
+        let bytes =
+            read_piece(&self.open()?, self.size).map_err(|source| io_error(&self.path, source))?;
         let mut hasher = Hasher::new(digest.algorithm());
         hasher.update(&bytes);
         if hasher.finish() != *digest {
@@ -53,17 +54,16 @@ impl Extent {
             path: PathBuf,
         }
         let (path, expected) = (self.path.clone(), descriptor.digest.clone());
-        let state = blocking(move || {
-            Ok(State { file: self.open()?, left: self.size, path: self.path })
-        })
-        .await?;
+        let state =
+            blocking(move || Ok(State { file: self.open()?, left: self.size, path: self.path }))
+                .await?;
         let pieces = stream::try_unfold(state, |mut state| async move {
             if state.left == 0 {
                 return Ok(None);
             }
             blocking(move || {
                 let wanted = state.left.min(PIECE as u64);
-                let piece = read_piece(&mut state.file, wanted)
+                let piece = read_piece(&state.file, wanted)
                     .map_err(|source| io_error(&state.path, source))?;
                 // A file that shrinks meanwhile ends here, and the check of its size fails.
                 state.left = if piece.is_empty() { 0 } else { state.left - piece.len() as u64 };
@@ -123,9 +123,9 @@ pub(super) async fn write(
 }
 
 /// Up to `wanted` bytes, fewer only at the end of the file.
-fn read_piece(file: &mut File, wanted: u64) -> std::io::Result<Bytes> {
+fn read_piece(file: &File, wanted: u64) -> std::io::Result<Bytes> {
     let mut piece = Vec::with_capacity(usize::try_from(wanted).unwrap_or(PIECE));
-    file.by_ref().take(wanted).read_to_end(&mut piece)?;
+    file.take(wanted).read_to_end(&mut piece)?;
     Ok(piece.into())
 }
 
