@@ -23,6 +23,8 @@ pub enum Error {
     InvalidReference { text: String },
     #[error("`{text}` is not a digest")]
     InvalidDigest { text: String },
+    #[error("`{text}` is neither on a registry nor on disk")]
+    InvalidLocation { text: String },
 
     // content
     #[error("manifest {digest} cannot be read: {reason}")]
@@ -99,6 +101,10 @@ impl Error {
             Self::InvalidReference { .. } => {
                 Some("an example: oci://registry.example.com/org/app:v1.0.0".to_owned())
             }
+            Self::InvalidLocation { .. } => Some(
+                "a registry is written oci://host/path:tag, a directory ./dir:tag, a tar file file.tar:tag"
+                    .to_owned(),
+            ),
             Self::AmbiguousLayout { place, tags } if !tags.is_empty() => Some(format!(
                 "name one of its tags, as in `{}:{}`; it has {}",
                 place.display(),
