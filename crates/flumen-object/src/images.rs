@@ -17,7 +17,7 @@ pub fn container_images(object: &Object) -> Vec<Text> {
 fn collect(node: &Node, images: &mut Vec<Text>) {
     match &node.value {
         Value::Map(map) => {
-            for entry in map.iter() {
+            for entry in map {
                 let path: &[&str] = match entry.key.as_str() {
                     key if CONTAINER_LISTS.contains(&key) => &["image"],
                     "volumes" => &["image", "reference"],
