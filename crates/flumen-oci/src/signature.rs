@@ -91,14 +91,15 @@ pub async fn sign(
         && !is_signed(repository, Candidates::referring(repository, descriptor).await?, key, &claim)
             .await?
     {
-        store::put_referrer(repository, descriptor, &key.sign_bundle(&claim)?).await?;
+        let bundle = key.sign_bundle(&claim).map_err(Error::Sign)?;
+        store::put_referrer(repository, descriptor, &bundle).await?;
         signed = Signed::Added;
     }
     if options.placement != Placement::Referrer
         && !is_signed(repository, Candidates::tagged(repository, descriptor).await?, key, &claim)
             .await?
     {
-        let (payload, signature) = key.sign_payload(&claim)?;
+        let (payload, signature) = key.sign_payload(&claim).map_err(Error::Sign)?;
         store::put_tag(repository, descriptor, payload, signature).await?;
         signed = Signed::Added;
     }

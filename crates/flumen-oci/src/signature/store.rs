@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     BlobStream, Descriptor, Digest, Document, Error, Manifest, RawManifest, Repository, Result,
-    Target, media_type,
+    Target, media_type, referrer::fallback_tag,
 };
 
 pub(super) const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
@@ -19,7 +19,7 @@ const BUNDLE_PREDICATE_ANNOTATION: &str = "dev.sigstore.bundle.predicateType";
 
 /// The tag below which cosign keeps the signatures of a manifest.
 fn signature_tag(digest: &Digest) -> String {
-    format!("{}-{}.sig", digest.algorithm().name(), digest.hex())
+    format!("{}.sig", fallback_tag(digest))
 }
 
 /// What is below that tag, if it is there.
