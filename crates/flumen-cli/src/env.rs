@@ -3,6 +3,8 @@
 
 use std::{env, path::PathBuf};
 
+use flumen_sign::Password;
+
 /// `on` labels every object as `--enable-managedby-label` does; kustomize reads it too.
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
 
@@ -19,4 +21,12 @@ pub(crate) fn docker_config() -> Option<PathBuf> {
     let named = env::var_os(DOCKER_CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from);
     let at_home = || Some(PathBuf::from(env::var_os(HOME)?).join(".docker"));
     Some(named.or_else(at_home)?.join("config.json"))
+}
+
+/// The password of private keys; cosign reads it too.
+const COSIGN_PASSWORD: &str = "COSIGN_PASSWORD";
+
+/// `None` if the variable is not set; an empty password is one.
+pub(crate) fn cosign_password() -> Option<Password> {
+    env::var_os(COSIGN_PASSWORD).map(|password| Password::new(password.into_encoded_bytes()))
 }
