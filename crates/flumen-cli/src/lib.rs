@@ -9,6 +9,7 @@ mod commands;
 mod diagnostic;
 mod env;
 mod error;
+mod listing;
 mod output;
 mod printable;
 mod registry_args;
