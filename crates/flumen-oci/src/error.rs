@@ -56,7 +56,6 @@ pub enum Error {
     ReadOnlyArchive { path: PathBuf },
     #[error("what belongs to the artifact is more than {limit}")]
     GraphTooLarge { limit: String },
-
     // artifacts
 
     // signatures

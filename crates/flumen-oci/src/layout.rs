@@ -360,10 +360,9 @@ async fn blocking<T: Send + 'static>(
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(Error::Io {
-                path: PathBuf::new(),
-                source: std::io::Error::other(error),
-            }),
+            Err(error) => {
+                Err(Error::Io { path: PathBuf::new(), source: std::io::Error::other(error) })
+            }
         },
     }
 }

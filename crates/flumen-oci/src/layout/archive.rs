@@ -198,7 +198,8 @@ fn start(draft: NamedTempFile, old: Option<State>) -> io::Result<State> {
 /// Finds what an archive holds without reading the blobs.
 fn read(path: &Path) -> Result<State> {
     let invalid = |reason: String| Error::InvalidLayout { path: path.to_owned(), reason };
-    let unreadable = |error: io::Error| invalid(format!("not a tar file that can be read: {error}"));
+    let unreadable =
+        |error: io::Error| invalid(format!("not a tar file that can be read: {error}"));
     let file = File::open(path).map_err(|source| io_error(path, source))?;
     if !file.metadata().map_err(|source| io_error(path, source))?.is_file() {
         return Err(invalid("not a regular file".to_owned()));

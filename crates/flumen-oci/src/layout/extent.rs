@@ -28,7 +28,8 @@ impl Extent {
     fn open(&self) -> Result<File> {
         let mut file = File::open(&self.path).map_err(|source| io_error(&self.path, source))?;
         if self.offset > 0 {
-            file.seek(SeekFrom::Start(self.offset)).map_err(|source| io_error(&self.path, source))?;
+            file.seek(SeekFrom::Start(self.offset))
+                .map_err(|source| io_error(&self.path, source))?;
         }
         Ok(file)
     }
@@ -53,10 +54,9 @@ impl Extent {
             path: PathBuf,
         }
         let (path, expected) = (self.path.clone(), descriptor.digest.clone());
-        let state = blocking(move || {
-            Ok(State { file: self.open()?, left: self.size, path: self.path })
-        })
-        .await?;
+        let state =
+            blocking(move || Ok(State { file: self.open()?, left: self.size, path: self.path }))
+                .await?;
         let pieces = stream::try_unfold(state, |mut state| async move {
             if state.left == 0 {
                 return Ok(None);

@@ -189,7 +189,8 @@ mod tests {
         let text = format!(
             r#"{{"schemaVersion":2,"artifactType":"x","manifests":[{{"mediaType":"m","digest":"{digest}","size":1,"urls":["u"]}}]}}"#
         );
-        let mut index = LayoutIndex::parse(Path::new("index.json"), text.as_bytes()).expect("index");
+        let mut index =
+            LayoutIndex::parse(Path::new("index.json"), text.as_bytes()).expect("index");
         index.put(&Descriptor::new("m", digest, 1), Some("v1"), &[]);
         let written: Value = serde_json::from_slice(&index.to_bytes()).expect("JSON");
         assert_eq!(written["artifactType"], "x");

@@ -52,10 +52,7 @@ impl Store {
         }
     }
 
-    pub(super) fn with_index<T>(
-        &self,
-        read: impl FnOnce(&LayoutIndex) -> Result<T>,
-    ) -> Result<T> {
+    pub(super) fn with_index<T>(&self, read: impl FnOnce(&LayoutIndex) -> Result<T>) -> Result<T> {
         match self {
             Self::Directory(directory) => read(&directory.index()?),
             Self::Archive(archive) => archive.with_index(read),
