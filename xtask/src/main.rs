@@ -15,6 +15,7 @@ mod generate_schema;
 mod golden;
 mod process;
 mod progress;
+mod tools;
 mod verify;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -33,6 +34,7 @@ Usage: cargo xtask VERB [ARGUMENTS]
                               fuzz-reader   broken YAML against the reader
                               fuzz-build    broken golden cases against the binary
                               differential  changed golden cases against the `kustomize` on PATH
+  tools                     put the programs that judge (registries, skopeo, cosign and others) into a cache
   deny                      licences, advisories and banned crates, with `cargo deny`
   help                      this text
 ";
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         "generate" => verify::generate(rest),
         "bench" => bench::run(rest),
         "campaign" => campaign::run(rest),
+        "tools" => tools::run(rest),
         "deny" => verify::deny(),
         "help" | "--help" | "-h" => {
             progress::say(HELP.trim_end());

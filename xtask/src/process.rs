@@ -34,6 +34,17 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Runs a command whose output only matters when it fails: then its last line tells why.
+pub(crate) fn run_quietly(command: &mut Command) -> Result {
+    let output = command.output().map_err(|error| cannot_start(command, &error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no message");
+    Err(format!("`{}` ended with {}: {}", line_of(command), output.status, last.trim()).into())
+}
+
 /// Builds the release binary and says where it is.
 pub(crate) fn release_binary() -> Result<PathBuf> {
     show(&mut cargo(&["build", "--release", "--quiet", "--package", "flumen-cli"]))?;

@@ -1,13 +1,14 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
-use std::{fs, time::Duration};
+use std::{fs, process::Command, time::Duration};
 
-use flumen_testkit::shared_dir;
+use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
 
 use crate::{
     Result, campaign, corpora, generate, generate_fieldspecs, generate_schema,
     process::{cargo, find, release_binary, show},
     progress::Progress,
+    tools,
 };
 
 /// Long enough to run each kind of change many times, short enough not to be noticed.
@@ -25,12 +26,10 @@ pub(crate) fn run(arguments: &[String]) -> Result {
 
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
-    progress.step("tests, golden cases, examples, doc tests", || {
-        show(
-            cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
-                .env("FLUMEN_SKIP_LOG", skip_log.path()),
-        )
-    });
+    let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+    tests.env("FLUMEN_SKIP_LOG", skip_log.path());
+    provide_tools(&mut progress, &mut tests);
+    progress.step("tests, golden cases, examples, doc tests", || show(&mut tests));
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());
     }
@@ -61,6 +60,24 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         }
     }
     progress.finish()
+}
+
+/// Tells the tests where the judges are. A machine that cannot have them is no failure.
+fn provide_tools(progress: &mut Progress, tests: &mut Command) {
+    let mut provision = Err("nobody looked for them".into());
+    progress.step("tools that judge", || {
+        provision = tools::provide();
+        Ok(())
+    });
+    match provision {
+        Ok(provision) => {
+            tests.env(TOOLS_VARIABLE, provision.bin);
+            for (name, why) in provision.missing {
+                progress.skip(&format!("what `{name}` judges"), &why);
+            }
+        }
+        Err(error) => progress.skip("what other tools judge", &error.to_string()),
+    }
 }
 
 pub(crate) fn format(arguments: &[String]) -> Result {

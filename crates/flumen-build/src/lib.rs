@@ -2,9 +2,19 @@
 //!
 //! Inputs are kustomizations, files and documents; patches go over all of them; the result is in the
 //! order in which it will be applied.
+//!
+//! ```text
+//! kustomizations ─┐
+//! files ──────────┼─▶ objects ─▶ patch file ─▶ patch file ─▶ … ─▶ apply order ─▶ text
+//! documents ──────┘
+//! ```
 
+mod documents;
 mod error;
+mod files;
 mod inputs;
+mod patches;
 
+pub use documents::{check_documents, objects_of};
 pub use error::Error;
 pub use inputs::{Built, Inputs, Options, build};

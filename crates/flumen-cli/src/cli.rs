@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgAction, Parser, Subcommand};
 
 use crate::{
     commands::{
@@ -49,23 +49,51 @@ pub(crate) enum Command {
     Version(VersionArgs),
 }
 
+/// The same with `build` alone. Scripts start it thousands of times, and describing all the other
+/// commands would cost more than a small build does.
+#[derive(Debug, Parser)]
+#[command(name = "flumen", disable_help_subcommand = true)]
+struct BuildCli {
+    #[command(subcommand)]
+    command: BuildCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BuildCommand {
+    Build(Box<BuildArgs>),
+}
+
 impl Cli {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, CommandError> {
         let args: Vec<OsString> = args.collect();
-        Self::definition()
-            .try_get_matches_from(&args)
-            .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
-            .map_err(|error| {
-                // Help and version quote nothing.
-                let quotes_safely = !error.use_stderr() || args.iter().all(is_safe);
-                CommandError::Usage { error, quotes_safely }
+        let parsed = if args.get(1).is_some_and(|first| first == "build") {
+            parse_as::<BuildCli>(&args).map(|BuildCli { command: BuildCommand::Build(args) }| {
+                Self { command: Command::Build(args) }
             })
+        } else {
+            parse_as::<Self>(&args)
+        };
+        parsed.map_err(|error| {
+            // Help and version quote nothing.
+            let quotes_safely = !error.use_stderr() || args.iter().all(is_safe);
+            CommandError::Usage { error, quotes_safely }
+        })
     }
 
-    /// What [`Cli`] derives, with switches that take a value as those of Go programs do.
+    /// All commands.
     pub(crate) fn definition() -> clap::Command {
-        Self::command().mut_subcommand("build", |build| build.mut_args(accept_value))
+        definition::<Self>()
     }
+}
+
+fn parse_as<P: Parser>(args: &[OsString]) -> Result<P, clap::Error> {
+    let mut matches = definition::<P>().try_get_matches_from(args)?;
+    P::from_arg_matches_mut(&mut matches)
+}
+
+/// What `P` derives, with switches of `build` that take a value as those of Go programs do.
+fn definition<P: Parser>() -> clap::Command {
+    P::command().mut_subcommand("build", |build| build.mut_args(accept_value))
 }
 
 /// Whether a message can quote the argument as it is.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use flumen_oci::{Reference, Repository};
+use flumen_oci::{
+    Reference, Repository,
+    client::{ClientCertificate, ClientOptions, Credentials, Registry, Timeouts},
+};
 
 use crate::error::{CommandError, Failure};
 
@@ -12,7 +15,7 @@ use crate::error::{CommandError, Failure};
 pub(crate) struct RegistryArgs {
     /// Credentials as `user:password`, or a token alone; the default is Docker's configuration
     #[arg(long, value_name = "USER[:PASSWORD]")]
-    creds: Option<String>,
+    creds: Option<Credentials>,
 
     /// Where credentials come from
     #[arg(long, value_enum, default_value = "generic")]
@@ -46,13 +49,25 @@ enum Provider {
 impl RegistryArgs {
     /// The repository that a reference names.
     pub(crate) fn open(&self, reference: &Reference) -> Result<Repository, CommandError> {
-        let _ = (&self.creds, &self.ca_file, &self.cert_file, &self.key_file, reference);
+        let registry = Registry::new(&reference.host, &self.client_options()?)?;
+        Ok(Repository::Remote(registry.repository(&reference.repository)))
+    }
+
+    /// How to talk to registries, for commands that know more than one.
+    pub(crate) fn client_options(&self) -> Result<ClientOptions, CommandError> {
         if self.provider != Provider::Generic {
             return Err(Failure::new("this provider is not available yet")
                 .hint("`--provider generic` with `--creds` or Docker's configuration works with every registry")
                 .into());
         }
-        let _ = self.insecure_registry;
-        Err(CommandError::failure("not available yet"))
+        let client_certificate = self.cert_file.clone().zip(self.key_file.clone());
+        Ok(ClientOptions {
+            credentials: self.creds.clone(),
+            insecure: self.insecure_registry,
+            ca_file: self.ca_file.clone(),
+            client_certificate: client_certificate
+                .map(|(certificate, key)| ClientCertificate { certificate, key }),
+            timeouts: Timeouts::default(),
+        })
     }
 }

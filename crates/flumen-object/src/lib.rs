@@ -5,6 +5,7 @@
 
 mod gvk;
 mod object;
+mod order;
 mod origin;
 
 pub use gvk::Gvk;

@@ -1,7 +1,8 @@
 //! What can go wrong with artifacts.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
+use reqwest::StatusCode;
 use thiserror::Error;
 
 use crate::Digest;
@@ -32,6 +33,36 @@ pub enum Error {
     SizeMismatch { digest: Digest, expected: u64 },
 
     // registries
+    #[error("{what} was not found")]
+    NotFound { what: String },
+    #[error("{host} refuses the credentials or asks for some{}", Detail(message))]
+    Unauthorized { host: String, message: String },
+    #[error("{what}: access is denied (403 Forbidden){}", Detail(message))]
+    Forbidden { what: String, message: String },
+    #[error("{host} limits the rate of requests{}", Detail(message))]
+    RateLimited { host: String, message: String },
+    #[error("{host} answered {status} to the request for {what}{}", Detail(message))]
+    Refused { host: String, what: String, status: StatusCode, message: String },
+    #[error("{host} cannot be reached: {reason}")]
+    Unreachable { host: String, reason: String },
+    #[error("the connection to {host} broke: {reason}")]
+    Interrupted { host: String, reason: String },
+    #[error("{host} was too slow, timed out {doing}")]
+    TimedOut { host: String, doing: &'static str },
+    #[error("no secure connection to {host}: {reason}")]
+    Tls { host: String, reason: String },
+    #[error("{host} does not answer as a registry: {reason}")]
+    NotARegistry { host: String, reason: String },
+    #[error("{host} sent an answer that is not used: {reason}")]
+    Protocol { host: String, reason: String },
+    #[error("{what} is too large: the limit is {limit} bytes")]
+    TooLarge { what: String, limit: u64 },
+    #[error("{host} cannot delete {what}{}", Detail(message))]
+    DeletionUnsupported { host: String, what: String, message: String },
+    #[error("no credentials for {host}: {reason}")]
+    Credentials { host: String, reason: String },
+    #[error("`{}`: {reason}", path.display())]
+    InvalidCertificate { path: PathBuf, reason: String },
 
     // layouts on disk and copies
     #[error("cannot use `{}`", path.display())]
@@ -74,13 +105,60 @@ impl Error {
                 tags[0],
                 summary(tags)
             )),
+            Self::NotFound { .. } => {
+                Some("`flumen list artifacts` shows the tags of a repository".to_owned())
+            }
+            Self::Unauthorized { .. } => Some(
+                "give `--creds user:password`, or log in so that Docker's configuration has them"
+                    .to_owned(),
+            ),
+            Self::Forbidden { .. } => {
+                Some("these credentials lack the permission for this repository".to_owned())
+            }
+            Self::RateLimited { .. } => {
+                Some("wait, or log in: many registries allow more with credentials".to_owned())
+            }
+            Self::Refused { status, .. } if status.is_server_error() => {
+                Some("the fault is on the side of the registry; try again later".to_owned())
+            }
+            Self::Unreachable { .. } => {
+                Some("check the host and its port, and whether the registry is running".to_owned())
+            }
+            Self::TimedOut { .. } | Self::Interrupted { .. } => {
+                Some("try again, or check the network between here and the registry".to_owned())
+            }
+            Self::Tls { .. } => Some(
+                "`--ca-file` names an authority to trust; `--insecure-registry` is for registries \
+                 without HTTPS"
+                    .to_owned(),
+            ),
+            Self::NotARegistry { .. } => {
+                Some("check the host and its port: this may be a web page".to_owned())
+            }
+            Self::DeletionUnsupported { .. } => Some(
+                "deletion may be disabled in the registry's configuration; deleting by digest \
+                 removes every tag of the artifact"
+                    .to_owned(),
+            ),
+            Self::Credentials { .. } => {
+                Some("check Docker's configuration, or give `--creds user:password`".to_owned())
+            }
             _ => None,
         }
     }
 
     /// Whether a place was asked and does not have it.
     pub const fn is_not_found(&self) -> bool {
-        matches!(self, Self::NoSuchTag { .. } | Self::NotHeld { .. })
+        matches!(self, Self::NotFound { .. } | Self::NoSuchTag { .. } | Self::NotHeld { .. })
+    }
+
+    /// Whether the same request may succeed when it is sent again.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } => true,
+            Self::Refused { status, .. } => status.is_server_error(),
+            _ => false,
+        }
     }
 }
 
@@ -89,4 +167,13 @@ fn summary(names: &[String]) -> String {
     const SHOWN: usize = 10;
     let shown = names[..names.len().min(SHOWN)].join(", ");
     if names.len() > SHOWN { format!("{shown} and others") } else { shown }
+}
+
+/// What a registry said, if it said anything.
+struct Detail<'a>(&'a str);
+
+impl fmt::Display for Detail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
 }

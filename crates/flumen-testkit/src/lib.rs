@@ -13,12 +13,24 @@
 
 pub mod archive;
 mod case;
+#[cfg(feature = "network")]
+mod certificate;
 mod diff;
 mod outside;
 mod process;
+#[cfg(feature = "network")]
+mod real_registry;
+mod tools;
 
 pub use archive::{Archive, ArchiveError, Content, Entry};
 pub use case::{Case, CaseError, Expected};
+#[cfg(feature = "network")]
+pub use certificate::Certificate;
 pub use diff::difference;
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
+#[cfg(feature = "network")]
+pub use real_registry::{
+    REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
+};
+pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tools_cache};

@@ -36,8 +36,8 @@ impl Extent {
 
     /// All of it, checked. Only for content whose size has been checked.
     pub(super) fn read(&self, digest: &Digest) -> Result<Bytes> {
-        let bytes = read_piece(&mut self.open()?, self.size)
-            .map_err(|source| io_error(&self.path, source))?;
+        let bytes =
+            read_piece(&self.open()?, self.size).map_err(|source| io_error(&self.path, source))?;
         let mut hasher = Hasher::new(digest.algorithm());
         hasher.update(&bytes);
         if hasher.finish() != *digest {
@@ -63,7 +63,7 @@ impl Extent {
             }
             blocking(move || {
                 let wanted = state.left.min(PIECE as u64);
-                let piece = read_piece(&mut state.file, wanted)
+                let piece = read_piece(&state.file, wanted)
                     .map_err(|source| io_error(&state.path, source))?;
                 // A file that shrinks meanwhile ends here, and the check of its size fails.
                 state.left = if piece.is_empty() { 0 } else { state.left - piece.len() as u64 };
@@ -123,9 +123,9 @@ pub(super) async fn write(
 }
 
 /// Up to `wanted` bytes, fewer only at the end of the file.
-fn read_piece(file: &mut File, wanted: u64) -> std::io::Result<Bytes> {
+fn read_piece(file: &File, wanted: u64) -> std::io::Result<Bytes> {
     let mut piece = Vec::with_capacity(usize::try_from(wanted).unwrap_or(PIECE));
-    file.by_ref().take(wanted).read_to_end(&mut piece)?;
+    file.take(wanted).read_to_end(&mut piece)?;
     Ok(piece.into())
 }
 

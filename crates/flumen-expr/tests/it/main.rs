@@ -1,0 +1,4 @@
+//! Constraints and versions against what the reference libraries say.
+
+mod corpus;
+mod recorded;

@@ -1,0 +1,160 @@
+//! Connections: TLS, sockets, and what can go wrong on the way.
+
+use std::{error::Error as _, iter, path::Path, time::Duration};
+
+use reqwest::{
+    Body, Certificate, Client, ClientBuilder, Identity, Method, Response, Url, header::HeaderMap,
+    redirect,
+};
+
+use super::options::{ClientCertificate, ClientOptions};
+use crate::{Error, Result};
+
+const USER_AGENT: &str = concat!("flumen/", env!("CARGO_PKG_VERSION"));
+
+/// Two pools: one for the registry itself, one for the hosts that it sends us to. Those are never
+/// shown our certificate.
+#[derive(Debug)]
+pub(super) struct Connections {
+    home: Client,
+    elsewhere: Client,
+}
+
+/// Whom a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peer {
+    Registry,
+    Other,
+}
+
+impl Connections {
+    pub(super) fn new(host: &str, options: &ClientOptions) -> Result<Self> {
+        let authorities = match &options.ca_file {
+            Some(path) => read_authorities(path)?,
+            None => Vec::new(),
+        };
+        let builder = || {
+            let mut builder = Client::builder()
+                .user_agent(USER_AGENT)
+                .redirect(redirect::Policy::none())
+                .referer(false)
+                .retry(reqwest::retry::never())
+                .connect_timeout(options.timeouts.connect)
+                .tcp_nodelay(true)
+                .tls_certs_merge(authorities.clone())
+                .tls_danger_accept_invalid_certs(options.insecure);
+            // No proxy leads to what only this machine can see.
+            if is_loopback(host) {
+                builder = builder.no_proxy();
+            }
+            builder
+        };
+        let build = |builder: ClientBuilder| {
+            builder
+                .build()
+                .map_err(|error| Error::Tls { host: host.to_owned(), reason: innermost(&error) })
+        };
+        let elsewhere = build(builder())?;
+        let home = match &options.client_certificate {
+            Some(certificate) => build(builder().identity(read_identity(certificate)?))?,
+            None => elsewhere.clone(),
+        };
+        Ok(Self { home, elsewhere })
+    }
+
+    /// Sends one request and waits for the answer to begin.
+    pub(super) async fn send(
+        &self,
+        peer: Peer,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Body,
+        limit: Duration,
+    ) -> Result<Response> {
+        let client = match peer {
+            Peer::Registry => &self.home,
+            Peer::Other => &self.elsewhere,
+        };
+        let request = client.request(method, url.clone()).headers(headers).body(body).send();
+        match tokio::time::timeout(limit, request).await {
+            Ok(sent) => sent.map_err(|error| failure(url, &error)),
+            Err(_) => Err(Error::TimedOut { host: authority(url), doing: "waiting for an answer" }),
+        }
+    }
+}
+
+/// Host and port, as messages name them.
+pub(super) fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// Says what kind of trouble it is, without the address: it may hold a signature.
+pub(super) fn failure(url: &Url, error: &reqwest::Error) -> Error {
+    let host = authority(url);
+    if error.is_timeout() {
+        return Error::TimedOut { host, doing: "while connecting" };
+    }
+    let is_tls = iter::successors(error.source(), |cause| (*cause).source()).any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause.is::<rustls::Error>() || io.is_some_and(|inner| inner.is::<rustls::Error>())
+    });
+    let reason = innermost(error);
+    match (is_tls, error.is_connect()) {
+        (true, _) => Error::Tls { host, reason },
+        (false, true) => Error::Unreachable { host, reason },
+        (false, false) => Error::Interrupted { host, reason },
+    }
+}
+
+/// The last cause says most; those above it repeat that something failed.
+fn innermost(error: &reqwest::Error) -> String {
+    iter::successors(error.source(), |cause| (*cause).source())
+        .last()
+        .map_or_else(|| "the request failed".to_owned(), ToString::to_string)
+}
+
+pub(super) fn is_loopback(host: &str) -> bool {
+    let Ok(url) = Url::parse(&format!("https://{host}/")) else { return false };
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn read_authorities(path: &Path) -> Result<Vec<Certificate>> {
+    let invalid = |reason: &str| Error::InvalidCertificate {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let certificates = Certificate::from_pem_bundle(&read(path)?)
+        .map_err(|_| invalid("not a file of PEM certificates"))?;
+    if certificates.is_empty() {
+        return Err(invalid("no PEM certificate in it"));
+    }
+    Ok(certificates)
+}
+
+fn read_identity(files: &ClientCertificate) -> Result<Identity> {
+    let mut pem = read(&files.key)?;
+    pem.push(b'\n');
+    pem.extend(read(&files.certificate)?);
+    Identity::from_pem(&pem).map_err(|_| Error::InvalidCertificate {
+        path: files.certificate.clone(),
+        reason: format!("no PEM certificate for the key in `{}`", files.key.display()),
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "certificates are the user's files, wherever they are"
+)]
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })
+}

@@ -1,0 +1,3 @@
+//! The registry client.
+
+mod registries;

@@ -1,0 +1,3 @@
+//! Registries, layouts and artifacts, against real ones.
+
+mod client;
