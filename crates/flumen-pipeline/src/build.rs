@@ -155,13 +155,13 @@ pub async fn build_plan(
     cancel: &CancellationToken,
     observer: &dyn Observer,
 ) -> Result<Artifact, Ended> {
-    run(Order::Plan(plan), timeout, environment, cancel, observer).await
+    run(Order::Plan(Box::new(plan)), timeout, environment, cancel, observer).await
 }
 
 /// Where the plan of a job comes from.
 enum Order<'a> {
     Component { component: &'a Component, id: BuildId },
-    Plan(BuildPlan),
+    Plan(Box<BuildPlan>),
 }
 
 async fn run(
@@ -223,7 +223,7 @@ impl BuildJob<'_> {
 
     fn fetch(&mut self) -> Result<()> {
         self.plan = Some(match &self.order {
-            Order::Plan(plan) => plan.clone(),
+            Order::Plan(plan) => (**plan).clone(),
             Order::Component { component, id } => {
                 let reference = self.environment.destination.reference.as_ref();
                 let destination = reference.map(ToString::to_string).unwrap_or_default();

@@ -35,8 +35,8 @@ impl fmt::Display for BuildId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
         for index in (0..LETTERS).rev() {
-            let letter = ALPHABET[usize::from((self.0 >> (5 * index)) as u8 & 31)];
-            write!(f, "{}", char::from(letter))?;
+            let value = usize::try_from((self.0 >> (5 * index)) & 31).unwrap_or(0);
+            write!(f, "{}", char::from(ALPHABET[value]))?;
         }
         Ok(())
     }

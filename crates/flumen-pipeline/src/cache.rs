@@ -4,17 +4,14 @@
 //! options, the engine. An entry adds what only the build itself could tell, and is good only while all of
 //! that still holds: the answers of a directory, the commits behind remote bases.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use flumen_kustomize::KUSTOMIZE_VERSION;
 use flumen_oci::{Digest, Document, RawManifest, Repository, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Result,
+    Result,
     recording::Answer,
     state::{read_json, write_json},
 };

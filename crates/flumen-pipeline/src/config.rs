@@ -16,10 +16,7 @@ mod references;
 mod rules;
 mod unknown_keys;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use flumen_fs::{Bounds, DiskTree, FsError, Tree};
 use flumen_yaml::Pos;
@@ -89,7 +86,7 @@ impl Components {
     }
 }
 
-fn load_file(path: &PathBuf, form: Form) -> Result<Component, ConfigError> {
+fn load_file(path: &Path, form: Form) -> Result<Component, ConfigError> {
     let unreadable = |message: String| ConfigError::new(path, Pos::default(), message);
     let bytes =
         DiskTree.read(path, Bounds::Anywhere).map_err(|error| unreadable(error.to_string()))?;

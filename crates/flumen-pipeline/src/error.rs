@@ -44,7 +44,7 @@ pub enum Error {
     NotManifests {
         reference: String,
         #[source]
-        source: Box<Error>,
+        source: Box<Self>,
     },
 
     #[error("OCI artifact not found on install deploy - sync job may not have completed")]

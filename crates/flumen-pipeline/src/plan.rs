@@ -7,7 +7,6 @@ use std::{collections::BTreeMap, path::Path};
 
 use flumen_git::GitReference;
 use flumen_kustomize::LoadRestriction;
-use flumen_oci::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -105,7 +104,7 @@ impl BuildPlan {
                 plan.kustomize_config = Some(KustomizeConfig::of(kustomize));
             }
             Source::OciArtifact(_) => {
-                plan.oci_artifact_source = component.config.oci_artifact.clone();
+                plan.oci_artifact_source.clone_from(&component.config.oci_artifact);
             }
         }
         Ok(Self {

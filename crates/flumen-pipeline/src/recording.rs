@@ -58,13 +58,8 @@ impl RecordingTree {
         answers.iter().map(answer).collect()
     }
 
-    fn record<T>(
-        &self,
-        question: Question,
-        result: &Result<T, FsError>,
-        bytes: impl FnOnce(&T) -> Cow<'_, [u8]>,
-    ) {
-        let answer = digest(result, bytes);
+    fn record(&self, question: Question, result: &Result<impl Content, FsError>) {
+        let answer = digest(result);
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(question, answer);
     }
 
@@ -81,7 +76,7 @@ impl Tree for RecordingTree {
     fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
         self.check_running(path)?;
         let result = self.inner.real_dir(path);
-        self.record(Question::RealDir(path.to_owned()), &result, path_bytes);
+        self.record(Question::RealDir(path.to_owned()), &result);
         result
     }
 
@@ -92,14 +87,14 @@ impl Tree for RecordingTree {
             Bounds::Anywhere => None,
             Bounds::Within(root) => Some(root.to_owned()),
         };
-        self.record(Question::Read { path: path.to_owned(), within }, &result, file_bytes);
+        self.record(Question::Read { path: path.to_owned(), within }, &result);
         result
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>, FsError> {
         self.check_running(dir)?;
         let result = self.inner.list(dir);
-        self.record(Question::List(dir.to_owned()), &result, list_bytes);
+        self.record(Question::List(dir.to_owned()), &result);
         result
     }
 }
@@ -108,37 +103,48 @@ impl Answer {
     /// Whether `tree` still gives this answer.
     pub(crate) fn holds(&self, tree: &dyn Tree) -> bool {
         let answer = match &self.question {
-            Question::RealDir(path) => digest(&tree.real_dir(path), path_bytes),
+            Question::RealDir(path) => digest(&tree.real_dir(path)),
             Question::Read { path, within } => {
                 let bounds = within.as_deref().map_or(Bounds::Anywhere, Bounds::Within);
-                digest(&tree.read(path, bounds), file_bytes)
+                digest(&tree.read(path, bounds))
             }
-            Question::List(dir) => digest(&tree.list(dir), list_bytes),
+            Question::List(dir) => digest(&tree.list(dir)),
         };
         answer == self.answer
     }
 }
 
-fn path_bytes(path: &PathBuf) -> Cow<'_, [u8]> {
-    path.as_os_str().as_encoded_bytes().into()
+/// What an answer says, as bytes.
+trait Content {
+    fn bytes(&self) -> Cow<'_, [u8]>;
 }
 
-fn file_bytes(content: &Vec<u8>) -> Cow<'_, [u8]> {
-    content.into()
+impl Content for PathBuf {
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        self.as_os_str().as_encoded_bytes().into()
+    }
 }
 
-fn list_bytes(names: &Vec<String>) -> Cow<'_, [u8]> {
-    // No name has a zero byte.
-    names.join("\0").into_bytes().into()
+impl Content for Vec<u8> {
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        self.into()
+    }
+}
+
+impl Content for Vec<String> {
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        // No name has a zero byte.
+        self.join("\0").into_bytes().into()
+    }
 }
 
 /// An error is an answer too; what it says names its kind.
-fn digest<T>(result: &Result<T, FsError>, bytes: impl FnOnce(&T) -> Cow<'_, [u8]>) -> Digest {
+fn digest(result: &Result<impl Content, FsError>) -> Digest {
     let mut hasher = Hasher::new(Algorithm::Sha256);
     match result {
         Ok(answer) => {
             hasher.update(b"+");
-            hasher.update(&bytes(answer));
+            hasher.update(&answer.bytes());
         }
         Err(error) => {
             hasher.update(b"-");

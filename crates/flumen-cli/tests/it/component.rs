@@ -154,9 +154,8 @@ fn the_delivery_example_goes_through_a_registry() {
         annotations: BTreeMap::new(),
     };
     let packed = pack_yaml(config_map("policies").as_bytes(), Format::Kustomizer, &metadata);
-    let pushed = packed.expect("packed");
-    let pushed = pushed.push(&Repository::Remote(policies), Some("v1"));
-    let digest = runtime.block_on(pushed).expect("pushed");
+    let (packed, policies) = (packed.expect("packed"), Repository::Remote(policies));
+    let digest = runtime.block_on(packed.push(&policies, Some("v1"))).expect("pushed");
 
     let scratch = Scratch::new();
     copy_tree(&repository_root().join("examples/delivery"), &scratch.path());

@@ -17,7 +17,14 @@ pub(super) const COMPONENT_TYPE: &str = "kubernetes_manifest";
 /// Exactly one of `manifest`, `kustomize` and `oci_artifact` says where they come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(title = "Flumen component")]
+#[schemars(title = "Flumen component", extend(
+    "required" = ["name", "type", "namespace"],
+    "oneOf" = [
+        {"required": ["manifest"]},
+        {"required": ["kustomize"]},
+        {"required": ["oci_artifact"]},
+    ],
+))]
 pub struct ComponentFile {
     /// Name of the component, unique among all files.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -103,8 +110,10 @@ pub struct ComponentFile {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["path"]))]
 pub struct KustomizeTable {
     /// Directory of the kustomization, relative to the source root.
+    #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(length(min = 1))]
     pub path: String,
 
@@ -131,9 +140,11 @@ pub enum LoadRestrictor {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["repo"]))]
 pub struct RepoTable {
     /// An http(s) URL or a path relative to this file; the name of a repository in
     /// `connected_repo`.
+    #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(length(min = 1))]
     pub repo: String,
 
@@ -156,8 +167,10 @@ pub struct RepoTable {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["url"]))]
 pub struct OciArtifactTable {
     /// `oci://host/path`, without tag and digest.
+    #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = r"^oci://"))]
     pub url: String,
 
@@ -192,10 +205,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// The JSON schema of component files.
 pub fn schema() -> Schema {
-    let mut schema = SchemaSettings::draft2020_12()
+    SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator()
-        .into_root_schema_for::<ComponentFile>();
-    schema.insert("required".to_owned(), ["name", "type", "namespace"].as_slice().into());
-    schema
+        .into_root_schema_for::<ComponentFile>()
 }

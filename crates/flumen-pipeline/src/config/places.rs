@@ -70,7 +70,7 @@ impl Places {
     fn add_node(&mut self, path: &str, node: &Node) {
         match &node.value {
             Value::Map(map) => {
-                for entry in map.iter() {
+                for entry in map {
                     let path = join(path, &entry.key);
                     self.places.insert(path.clone(), entry.key_pos);
                     self.add_node(&path, &entry.value);

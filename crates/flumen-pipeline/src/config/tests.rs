@@ -279,6 +279,7 @@ fn the_schema_describes_every_key() {
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(properties["kustomize"]["type"], "object", "{schema:#}");
     assert_eq!(properties["kustomize"]["properties"]["load_restrictor"]["enum"][0], "rootOnly");
+    assert_eq!(properties["kustomize"]["required"][0], "path");
     for (key, property) in properties {
         assert!(property["description"].is_string(), "`{key}` has no description: {property}");
     }

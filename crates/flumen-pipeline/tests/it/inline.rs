@@ -1,7 +1,10 @@
 //! Manifests that stand in the component file.
 
 use flumen_oci::{Digest, Document};
-use flumen_pipeline::{BuildPlan, Error, job::Ended};
+use flumen_pipeline::{
+    BuildPlan, Error,
+    job::{CancellationToken, Ended},
+};
 
 use crate::{Project, text};
 
@@ -73,7 +76,7 @@ async fn other_source_types_are_refused() {
         BuildPlan::new(&project.component(), id, "", &environment.repos).expect("a plan");
     plan.kubernetes_manifest_build_plan.source_type = "helm".to_owned();
     let component = project.component();
-    let (cancel, timeout) = (Default::default(), component.build_timeout);
+    let (cancel, timeout) = (CancellationToken::new(), component.build_timeout);
     let ended =
         flumen_pipeline::build_plan(plan, timeout, &environment, &cancel, &project.heard).await;
     let ended = ended.expect_err("refused");

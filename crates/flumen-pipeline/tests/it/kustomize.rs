@@ -2,7 +2,10 @@
 
 use flumen_fs::DiskTree;
 use flumen_kustomize::{Options, Session};
-use flumen_pipeline::{BuildPlan, Error, job::Ended};
+use flumen_pipeline::{
+    BuildPlan, Error,
+    job::{CancellationToken, Ended},
+};
 
 use crate::{Project, config_map};
 
@@ -107,14 +110,10 @@ async fn acceptance_09_without_a_git_source_nothing_is_checked_out() {
     let mut plan =
         BuildPlan::new(&component, project.next_id(), "", &environment.repos).expect("a plan");
     plan.git_source = None;
-    let ended = flumen_pipeline::build_plan(
-        plan,
-        component.build_timeout,
-        &environment,
-        &Default::default(),
-        &project.heard,
-    );
-    let ended = ended.await.expect_err("no source");
+    let (timeout, cancel) = (component.build_timeout, CancellationToken::new());
+    let built =
+        flumen_pipeline::build_plan(plan, timeout, &environment, &cancel, &project.heard).await;
+    let ended = built.expect_err("no source");
     assert_eq!(ended.to_string(), "the build plan has no git source");
     // It never came as far as a workspace.
     assert_eq!(project.heard.take(), ["initializing", "cleaning-up", "failed"]);

@@ -47,7 +47,7 @@ async fn acceptance_19_a_cancelled_build_stops_at_once() {
         cancel.cancel();
         connection
     };
-    let both = async { tokio::join!(job, interrupt) };
+    let both = Box::pin(async { tokio::join!(job, interrupt) });
     let (ended, _connection) =
         tokio::time::timeout(Duration::from_secs(2), both).await.expect("within two seconds");
     assert_eq!(ended.expect_err("cancelled").status(), Status::Cancelled);
