@@ -4,6 +4,7 @@
 use std::{env, path::PathBuf};
 
 use flumen_pipeline::State;
+use flumen_sign::Password;
 
 use crate::error::{CommandError, Failure};
 
@@ -35,4 +36,12 @@ fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandEr
             .hint(format!("set `HOME` or `{variable}`"))
             .into()
     })
+}
+
+/// The password of private keys; cosign reads it too.
+const COSIGN_PASSWORD: &str = "COSIGN_PASSWORD";
+
+/// `None` if the variable is not set; an empty password is one.
+pub(crate) fn cosign_password() -> Option<Password> {
+    env::var_os(COSIGN_PASSWORD).map(|password| Password::new(password.into_encoded_bytes()))
 }

@@ -23,6 +23,8 @@ pub enum Error {
     InvalidReference { text: String },
     #[error("`{text}` is not a digest")]
     InvalidDigest { text: String },
+    #[error("`{text}` is neither on a registry nor on disk")]
+    InvalidLocation { text: String },
 
     // content
     #[error("manifest {digest} cannot be read: {reason}")]
@@ -90,6 +92,24 @@ pub enum Error {
     // artifacts
 
     // signatures
+    #[error("no signatures found for {digest}")]
+    NoSignature { digest: Digest },
+    #[error("the signature of {digest} does not count")]
+    SignatureRefused {
+        digest: Digest,
+        #[source]
+        refusal: flumen_sign::Refusal,
+    },
+    #[error("the signature found for {digest} was made for {signed}")]
+    SignatureOfOtherDigest { digest: Digest, signed: String },
+    #[error(
+        "the signature of {digest} was made for the repository `{signed_as}` and not for `{repository}`"
+    )]
+    SignatureOfOtherRepository { digest: Digest, signed_as: String, repository: String },
+    #[error("{digest} has too many signatures, and none of those that were looked at counts")]
+    TooManySignatures { digest: Digest },
+    #[error("signing failed")]
+    Sign(#[source] flumen_sign::KeyError),
 }
 
 impl Error {
@@ -99,6 +119,10 @@ impl Error {
             Self::InvalidReference { .. } => {
                 Some("an example: oci://registry.example.com/org/app:v1.0.0".to_owned())
             }
+            Self::InvalidLocation { .. } => Some(
+                "a registry is written oci://host/path:tag, a directory ./dir:tag, a tar file file.tar:tag"
+                    .to_owned(),
+            ),
             Self::AmbiguousLayout { place, tags } if !tags.is_empty() => Some(format!(
                 "name one of its tags, as in `{}:{}`; it has {}",
                 place.display(),
@@ -143,6 +167,12 @@ impl Error {
             Self::Credentials { .. } => {
                 Some("check Docker's configuration, or give `--creds user:password`".to_owned())
             }
+            Self::NoSignature { .. } => {
+                Some("`flumen sign artifact` signs it, `--key` says with which key".to_owned())
+            }
+            Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
+                "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
+            )),
             _ => None,
         }
     }
