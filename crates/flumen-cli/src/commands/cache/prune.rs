@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use crate::{
     env,
     error::{CommandError, Failure},
+    listing::lines,
     runtime::block_on,
     ui::Ui,
 };
@@ -56,8 +57,7 @@ pub(crate) fn run(args: &PruneArgs, ui: &Ui) -> Result<(), CommandError> {
         }
         Ok(prune(&state, what).await?)
     })?;
-    let ids: String = pruned.builds.iter().map(|id| format!("{id}\n")).collect();
-    ui.data(ids.as_bytes())?;
+    ui.data(lines(pruned.builds.iter().map(String::as_str)).as_bytes())?;
     let builds = pruned.builds.len();
     ui.talk(&if args.dry_run {
         format!("would remove {builds} builds\n")

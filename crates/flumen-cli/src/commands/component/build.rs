@@ -46,7 +46,7 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     selection: Selection,
 
-    /// Repository for the artifacts, oci://host/path; the local store if absent
+    /// Repository for the artifacts, `oci://host/path`; the local store if absent
     #[arg(long, value_name = "URL")]
     to: Option<Reference>,
 

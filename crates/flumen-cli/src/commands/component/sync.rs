@@ -29,7 +29,7 @@ pub(crate) struct SyncArgs {
     #[command(flatten)]
     selection: Selection,
 
-    /// Repository of the install, oci://host/path
+    /// Repository of the install, `oci://host/path`
     #[arg(long, value_name = "URL")]
     to: Reference,
 
