@@ -11,6 +11,10 @@ use crate::error::{CommandError, Failure};
 /// `on` labels every object as `--enable-managedby-label` does; kustomize reads it too.
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
 
+/// The directory of Docker's configuration; without it, `.docker` in the home directory.
+const DOCKER_CONFIG: &str = "DOCKER_CONFIG";
+const HOME: &str = "HOME";
+
 pub(crate) fn managed_by_label() -> bool {
     env::var_os(MANAGED_BY_LABEL).is_some_and(|value| value == "on")
 }
@@ -18,7 +22,6 @@ pub(crate) fn managed_by_label() -> bool {
 /// Where programs keep data and state; the defaults lie below `HOME`.
 const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
-const HOME: &str = "HOME";
 
 /// The local store and what is known about builds.
 pub(crate) fn state() -> Result<State, CommandError> {
@@ -36,6 +39,13 @@ fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandEr
             .hint(format!("set `HOME` or `{variable}`"))
             .into()
     })
+}
+
+/// The file in which Docker keeps credentials and the names of its helpers.
+pub(crate) fn docker_config() -> Option<PathBuf> {
+    let named = env::var_os(DOCKER_CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let at_home = || Some(PathBuf::from(env::var_os(HOME)?).join(".docker"));
+    Some(named.or_else(at_home)?.join("config.json"))
 }
 
 /// The password of private keys; cosign reads it too.

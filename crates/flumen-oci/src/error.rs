@@ -57,6 +57,8 @@ pub enum Error {
     NotARegistry { host: String, reason: String },
     #[error("{host} sent an answer that is not used: {reason}")]
     Protocol { host: String, reason: String },
+    #[error("{host} does not take this much at once")]
+    PiecesWanted { host: String },
     #[error("{what} is too large: the limit is {limit} bytes")]
     TooLarge { what: String, limit: u64 },
     #[error("{host} cannot delete {what}{}", Detail(message))]
@@ -185,7 +187,10 @@ impl Error {
     /// Whether the same request may succeed when it is sent again.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } => true,
+            Self::RateLimited { .. }
+            | Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::PiecesWanted { .. } => true,
             Self::Refused { status, .. } => status.is_server_error(),
             _ => false,
         }
