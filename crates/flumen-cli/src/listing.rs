@@ -47,9 +47,14 @@ pub(crate) fn print<R: Record>(
         ListFormat::Wide => table(records, R::HEADINGS.0.len() + R::HEADINGS.1.len()),
         ListFormat::Json => to_json(&records)?,
         ListFormat::Yaml => to_yaml(&records)?,
-        ListFormat::Name => records.iter().map(|record| format!("{}\n", record.name())).collect(),
+        ListFormat::Name => lines(records.iter().map(Record::name)),
     };
     ui.data(text.as_bytes())
+}
+
+/// Each text on a line of its own.
+pub(crate) fn lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().flat_map(|text| [text, "\n"]).collect()
 }
 
 fn table<R: Record>(records: &[R], columns: usize) -> String {
