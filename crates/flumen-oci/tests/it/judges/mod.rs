@@ -5,12 +5,12 @@
 mod exchange;
 mod protocol;
 
-use std::{path::PathBuf, process::Command, sync::LazyLock};
+use std::{io::Read as _, path::PathBuf, process::Command, sync::LazyLock};
 
 use bytes::Bytes;
-use flate2::{Compression, write::GzEncoder};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use flumen_oci::{
-    BlobStream, Descriptor, RawManifest, Repository,
+    BlobStream, Descriptor, Digest, RawManifest, Repository,
     client::{ClientOptions, Registry},
     media_type,
 };
@@ -45,8 +45,16 @@ fn layer(name: &str, content: &[u8]) -> Vec<u8> {
 
 /// Pushes a small image: what every tool can read.
 async fn push_image(repository: &Repository, layer: &[u8], tag: Option<&str>) -> RawManifest {
-    let config = br#"{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":[]}}"#;
-    let config = push_blob(repository, media_type::OCI_CONFIG, config).await;
+    let mut plain = Vec::new();
+    GzDecoder::new(layer).read_to_end(&mut plain).expect("a compressed layer");
+    let config = json!({
+        "architecture": "amd64",
+        "os": "linux",
+        "config": {},
+        "rootfs": {"type": "layers", "diff_ids": [Digest::of(&plain)]},
+    });
+    let config = config.to_string();
+    let config = push_blob(repository, media_type::OCI_CONFIG, config.as_bytes()).await;
     let layer = push_blob(repository, media_type::OCI_LAYER_GZIP, layer).await;
     let manifest = json!({
         "schemaVersion": 2,
