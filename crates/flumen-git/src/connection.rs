@@ -94,8 +94,12 @@ impl<'a> Connection<'a> {
         let found = candidates.iter().find_map(|name| {
             offered.iter().find_map(|offer| match offer.unpack() {
                 (offered, Some(id), peeled) if offered == name.as_str() => {
+                    let name = match offer {
+                        Ref::Symbolic { target, .. } => target.to_string(),
+                        _ => name.clone(),
+                    };
                     let commit = peeled.unwrap_or(id).to_owned();
-                    Some(Target { wanted: id.to_owned(), commit, name: name.clone() })
+                    Some(Target { wanted: id.to_owned(), commit, name })
                 }
                 _ => None,
             })

@@ -30,6 +30,7 @@ mod links;
 mod loader;
 mod plugins;
 mod read;
+mod remote;
 mod resmap;
 mod resource;
 mod scalar;
@@ -40,4 +41,5 @@ mod vars;
 
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
+pub use remote::{RemoteError, RemoteSource, RemoteTree, RemoteTrees, RepositoryRequest};
 pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};
