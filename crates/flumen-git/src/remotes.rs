@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A kustomization may ask for more time than usual, but not for ever.
-const MAX_TIME: Duration = Duration::from_secs(600);
+const MAX_TIME: Duration = Duration::from_mins(10);
 
 /// Files are small: those who take longer are not going to answer.
 const FILE_TIME: Duration = Duration::from_secs(30);

@@ -13,6 +13,9 @@
 //! | `/stalled/…` | none, ever |
 //! | `/endless/…` | one without an end |
 //! | `/REPO` | the repository |
+//!
+//! What should never go wrong panics, as tests do.
+#![allow(clippy::missing_panics_doc, reason = "said once for all of it")]
 
 mod repository;
 mod request;
@@ -159,7 +162,7 @@ impl Shared {
             "endless" => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
                 loop {
-                    stream.write_all(&[b'#'; 64 << 10])?;
+                    stream.write_all(&[b'#'; 4096])?;
                 }
             }
             "private" | "page" => self.run_backend(&mut stream, &request, rest, true),

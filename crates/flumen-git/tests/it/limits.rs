@@ -55,8 +55,8 @@ fn endless_answers_are_cut() {
 fn large_repositories_are_refused() {
     let Some(server) = GitServer::start("limits of fetching") else { return };
     let repository = server.create_repository("org/app");
-    let noise: String =
-        (0..40_000_u32).map(|n| format!("{}\n", n.wrapping_mul(2_654_435_761))).collect();
+    let numbers = (0..40_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string());
+    let noise = numbers.collect::<Vec<_>>().join("\n");
     repository.commit(&[("a", "1"), ("b", "2"), ("noise", &noise)]);
     let url = server.url("org/app");
 

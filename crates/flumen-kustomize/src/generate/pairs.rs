@@ -204,7 +204,6 @@ mod tests {
     use super::{Content, base64, load, split_file};
     use crate::{
         kustomization::fields::{GeneratorArgs, Located},
-        loader::printable,
         transform::stage::on_stage,
     };
 

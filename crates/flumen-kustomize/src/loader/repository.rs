@@ -266,7 +266,7 @@ mod tests {
         let timeout = |query: &str| Query::parse(query).expect("a query").timeout;
         assert_eq!(timeout("timeout=61"), Some(Duration::from_secs(61)));
         assert_eq!(timeout("timeout=1m1s"), Some(Duration::from_secs(61)));
-        assert_eq!(timeout("timeout=1.5h"), Some(Duration::from_secs(5400)));
+        assert_eq!(timeout("timeout=1.5h"), Some(Duration::from_mins(90)));
         assert_eq!(timeout("timeout=250ms"), Some(Duration::from_millis(250)));
         for text in ["0", "-1", "-1s", "x", "1x", "s", ""] {
             assert_eq!(timeout(&format!("timeout={text}")), None, "{text:?}");
