@@ -39,6 +39,7 @@ mod session;
 mod transform;
 mod vars;
 
+pub use decode::nearest;
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
 pub use remote::{RemoteError, RemoteSource, RemoteTree, RemoteTrees, RepositoryRequest};

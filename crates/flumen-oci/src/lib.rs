@@ -14,6 +14,7 @@
 //! A digest is checked where the bytes arrive, so nothing above ever sees content that is not what
 //! its name says.
 
+mod annotation;
 pub mod artifact;
 mod blob;
 pub mod client;
@@ -21,15 +22,19 @@ pub mod copy;
 mod digest;
 mod error;
 pub mod layout;
+pub mod listing;
+mod location;
 mod manifest;
 pub mod media_type;
 mod reference;
+mod referrer;
 mod repository;
 pub mod signature;
 
 pub use blob::BlobStream;
 pub use digest::{Algorithm, Digest, Hasher};
 pub use error::{Error, Result};
+pub use location::{Form, Location, OnDisk};
 pub use manifest::{Descriptor, Document, Index, Manifest, Platform, RawManifest};
 pub use reference::{Reference, Target};
 pub use repository::Repository;
