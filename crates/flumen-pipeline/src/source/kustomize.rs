@@ -122,6 +122,7 @@ impl Kustomization<'_> {
         let options = Options {
             load_restriction: self.config.load_restriction(),
             enable_helm: self.config.enable_helm,
+            ..Options::default()
         };
         let missing = Error::NoSourceRoot {
             url: self.source.url.clone(),
