@@ -47,7 +47,6 @@ impl ReadArgs {
 /// The text of a file that the command line names.
 #[expect(clippy::disallowed_methods, reason = "the user names the file, and it is theirs")]
 pub(crate) fn read_text(file: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(file).map_err(|error| {
-        Failure::new(format!("cannot read `{}`: {error}", file.display())).into()
-    })
+    fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())).into())
 }

@@ -12,7 +12,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
         "t" => 40,
         _ => return Err(format!("`{unit}` is no unit: write K, M, G or T")),
     };
-    let number: u64 = digits.trim().parse().map_err(|_| "expected a size such as 512M".to_owned())?;
+    let number: u64 =
+        digits.trim().parse().map_err(|_| "expected a size such as 512M".to_owned())?;
     number
         .checked_shl(shift)
         .filter(|size| size >> shift == number)

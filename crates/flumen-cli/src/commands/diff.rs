@@ -34,13 +34,16 @@ enum What {
 /// Two artifacts are compared by their manifests, an artifact and a directory file by file. The
 /// exit status is 0 if they are equal and 1 if they differ.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Examples:
   # What changed between two versions
   flumen diff artifact oci://registry.example.com/org/app:v1 oci://registry.example.com/org/app:v2
 
   # Whether a directory is what was pushed
-  flumen diff artifact oci://registry.example.com/org/app:v1 --path ./deploy")]
+  flumen diff artifact oci://registry.example.com/org/app:v1 --path ./deploy"
+)]
 struct ArtifactArgs {
     /// The artifact, by tag or digest
     #[arg(value_name = "URL")]
@@ -112,14 +115,9 @@ async fn files(args: &ArtifactArgs, path: &Path, ui: &Ui) -> Result<(), CommandE
         normalize_modes: true,
     };
     let repository = args.registry.open(&args.url)?;
-    let changes = compare_with_path(
-        &repository,
-        &args.url.target(),
-        path,
-        &options,
-        &args.read.options()?,
-    )
-    .await?;
+    let changes =
+        compare_with_path(&repository, &args.url.target(), path, &options, &args.read.options()?)
+            .await?;
     if changes.is_empty() {
         ui.success(&format!("no changes between {} and {}", args.url, path.display()));
         return Ok(());

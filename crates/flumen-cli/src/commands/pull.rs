@@ -27,13 +27,16 @@ enum What {
 /// checksum are compared before anything is printed or written, and a refusal leaves the directory
 /// as it was.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Examples:
   # Print the manifests
   flumen pull artifact oci://registry.example.com/org/app:v1.0.0
 
   # Unpack into a directory that exists
-  mkdir app && flumen pull artifact oci://registry.example.com/org/app:v1.0.0 -o app")]
+  mkdir app && flumen pull artifact oci://registry.example.com/org/app:v1.0.0 -o app"
+)]
 struct ArtifactArgs {
     /// The artifact, by tag or digest
     #[arg(value_name = "URL")]

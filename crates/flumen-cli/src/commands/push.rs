@@ -48,7 +48,9 @@ enum What {
 ///
 /// Equal input gives an equal layer on any machine. Prints the digest that was pushed.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Examples:
   # An overlay
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 -k overlays/production
@@ -59,7 +61,8 @@ Examples:
 
   # A directory as it is, for Flux
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 --path ./deploy \\
-    --source https://git.example.com/org/app.git --revision v1.0.0@sha1:0123456")]
+    --source https://git.example.com/org/app.git --revision v1.0.0@sha1:0123456"
+)]
 struct ArtifactArgs {
     /// Where to push; without a tag it is `latest`
     #[arg(value_name = "URL")]
@@ -204,9 +207,9 @@ impl ArtifactArgs {
         let metadata = self.metadata();
         if path == Path::new("-") {
             let mut text = Vec::new();
-            io::stdin()
-                .read_to_end(&mut text)
-                .map_err(|error| Failure::new(format!("cannot read the standard input: {error}")))?;
+            io::stdin().read_to_end(&mut text).map_err(|error| {
+                Failure::new(format!("cannot read the standard input: {error}"))
+            })?;
             return Ok(pack_text(&text, &metadata)?);
         }
         Ok(pack_path(path, &self.tree.options(self.reproducible), &metadata)?)

@@ -161,7 +161,8 @@ mod tests {
             flumen_testkit::skip("ignore patterns", "no shared corpus");
             return;
         };
-        let cases = std::fs::read_to_string(shared.join("corpus/flux/ignore.jsonl")).expect("corpus");
+        let cases =
+            std::fs::read_to_string(shared.join("corpus/flux/ignore.jsonl")).expect("corpus");
         let mut checked = 0;
         for line in cases.lines() {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case");

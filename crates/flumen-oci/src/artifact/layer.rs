@@ -4,7 +4,7 @@
 //! time and no system, and the compressor is part of this program.
 
 use std::{
-    io::{self, Write as _},
+    io,
     path::Path,
 };
 

@@ -66,7 +66,14 @@ pub fn pack_encrypted(
         return Err(Error::CannotEncrypt);
     }
     let secret = recipients.encrypt(yaml)?;
-    pack(yaml, ENCRYPTED_FILE, &secret, format, metadata, &[(annotations::ENCRYPTED, annotations::AGE)])
+    pack(
+        yaml,
+        ENCRYPTED_FILE,
+        &secret,
+        format,
+        metadata,
+        &[(annotations::ENCRYPTED, annotations::AGE)],
+    )
 }
 
 fn pack(

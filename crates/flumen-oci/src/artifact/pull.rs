@@ -55,10 +55,8 @@ pub async fn pull(from: &Repository, target: &Target, options: &PullOptions) -> 
     let identities = found.identities(options)?;
     let text = found.text(from, options.budget).await?;
     let digest = found.raw.digest();
-    let nothing = |found: &str| Error::NotManifests {
-        digest: digest.clone(),
-        found: found.to_owned(),
-    };
+    let nothing =
+        |found: &str| Error::NotManifests { digest: digest.clone(), found: found.to_owned() };
     if !text.has_files() {
         return Err(nothing("empty"));
     }
@@ -93,8 +91,7 @@ pub async fn pull_to_dir(
     }
     let found = Found::resolve(from, target).await?;
     let identities = found.identities(options)?.cloned();
-    let staging =
-        tempfile::Builder::new().prefix(".flumen-").tempdir_in(dir).map_err(unusable)?;
+    let staging = tempfile::Builder::new().prefix(".flumen-").tempdir_in(dir).map_err(unusable)?;
     let root = staging.path().to_owned();
     let content = found.read(from, options.budget, Directory::new(root)).await?;
     let digest = found.raw.digest();
@@ -148,9 +145,7 @@ fn decrypt(
     let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
     let mut plain = identities.decrypt(file).map_err(|error| undecryptable(digest, &error))?;
     let entry = FileEntry { path: Path::new(FILE), mode: SECRET_MODE };
-    content
-        .replace(secret, &entry, &mut plain)
-        .map_err(|error| undecryptable(digest, &error))?;
+    content.replace(secret, &entry, &mut plain).map_err(|error| undecryptable(digest, &error))?;
     Ok(content)
 }
 

@@ -228,10 +228,7 @@ fn compression_of(media_type: &str) -> Option<Compression> {
 }
 
 fn unsupported(layer: &Descriptor) -> Error {
-    Error::UnsupportedLayer {
-        digest: layer.digest.clone(),
-        media_type: layer.media_type.clone(),
-    }
+    Error::UnsupportedLayer { digest: layer.digest.clone(), media_type: layer.media_type.clone() }
 }
 
 /// Reads a manifest and refuses one that means two things: what the registry calls it, and what it

@@ -71,17 +71,16 @@ impl Walk<'_> {
             return Err(unusable(path)(io::Error::other("it lies too deep, or in itself")));
         }
         self.above.push(real);
-        let relative =
-            if names.is_empty() { PathBuf::from(".") } else { names.iter().collect() };
+        let relative = if names.is_empty() { PathBuf::from(".") } else { names.iter().collect() };
         let mode = if self.options.normalize_modes { DIRECTORY } else { mode_of(found) };
         self.writer.directory(&relative, mode).map_err(unusable(path))?;
 
         let mut entries = Vec::new();
         for entry in fs::read_dir(path).map_err(unusable(path))? {
             let name = entry.map_err(unusable(path))?.file_name();
-            let name = name.into_string().map_err(|_| {
-                unusable(path)(io::Error::other("a name in it is not UTF-8"))
-            })?;
+            let name = name
+                .into_string()
+                .map_err(|_| unusable(path)(io::Error::other("a name in it is not UTF-8")))?;
             entries.push(name);
             self.entries += 1;
             if self.entries > MAX_ENTRIES {

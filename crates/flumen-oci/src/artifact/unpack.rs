@@ -211,11 +211,7 @@ fn refuse_link_outside(path: &Path, target: &[u8], layer: &Digest) -> Result<()>
 }
 
 /// A sparse file is larger than its bytes, by as much as it likes.
-fn refuse_sparse(
-    entry: &mut tar::Entry<'_, impl Read>,
-    layer: &Digest,
-    name: &[u8],
-) -> Result<()> {
+fn refuse_sparse(entry: &mut tar::Entry<'_, impl Read>, layer: &Digest, name: &[u8]) -> Result<()> {
     let is_sparse = entry.header().entry_type() == EntryType::GNUSparse
         || entry.pax_extensions().map_err(|error| invalid_archive(layer, &error))?.is_some_and(
             |extensions| {

@@ -68,9 +68,12 @@ async fn a_refusal_leaves_the_directory_as_it_was() {
     let source = tree(&[("a.yaml", YAML), ("b.yaml", YAML), ("c.yaml", YAML)]);
     push(&repository, source.path()).await;
     let before = [("a.yaml", "old")];
-    let few = PullOptions { budget: Budget { files: 3, ..Budget::default() }, ..PullOptions::default() };
-    let small =
-        PullOptions { budget: Budget { bytes: 200, ..Budget::default() }, ..PullOptions::default() };
+    let few =
+        PullOptions { budget: Budget { files: 3, ..Budget::default() }, ..PullOptions::default() };
+    let small = PullOptions {
+        budget: Budget { bytes: 200, ..Budget::default() },
+        ..PullOptions::default()
+    };
     for (options, message) in [(few, "too many files"), (small, "is too large")] {
         let target = tree(&before);
         let error = pull_to_dir(&repository, &tag("v1"), target.path(), &options).await;

@@ -129,8 +129,7 @@ async fn acceptance_02_every_format_gives_back_the_text() {
     for format in [Format::Kustomizer, Format::Oci, Format::Flux] {
         let packed = pack_yaml(YAML.as_bytes(), format, &metadata()).expect("packed");
         let digest = packed.push(&repository, Some("v1")).await.expect("pushed");
-        let pulled =
-            pull(&repository, &tag("v1"), &PullOptions::default()).await.expect("pulled");
+        let pulled = pull(&repository, &tag("v1"), &PullOptions::default()).await.expect("pulled");
         assert_eq!(pulled.yaml, YAML, "{format:?}");
         assert_eq!(pulled.digest, digest);
         assert_eq!(pulled.about.revision.as_deref(), Some("main@sha1:0123abc"));
@@ -163,10 +162,7 @@ async fn acceptance_14_orass_layout_is_read_too() {
     let without = vec![layer(other, "README")];
     manifest(&repository, media_type::OCI_MANIFEST, oras(without)).await;
     let error = pull(&repository, &tag("v1"), &PullOptions::default()).await.expect_err("none");
-    assert_eq!(
-        error.to_string(),
-        "invalid archive, manifest.yaml was not found after unpacking"
-    );
+    assert_eq!(error.to_string(), "invalid archive, manifest.yaml was not found after unpacking");
 }
 
 #[tokio::test]
@@ -201,7 +197,10 @@ async fn mandatory_annotations_must_be_there() {
         manifest(&repository, media_type::DOCKER_MANIFEST, spoiled).await;
         let error = pull(&repository, &tag("v1"), &PullOptions::default()).await.expect_err("none");
         let message = error.to_string();
-        assert!(message.starts_with("annotation not found") && message.contains(&name), "{message}");
+        assert!(
+            message.starts_with("annotation not found") && message.contains(&name),
+            "{message}"
+        );
     }
 }
 

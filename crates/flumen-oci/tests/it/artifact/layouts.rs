@@ -31,9 +31,7 @@ async fn an_index_leads_to_the_default_platform() {
         entry["platform"] = json!({"architecture": architecture, "os": "linux"});
         entries.push(entry);
     }
-    let index = |entries: &[Value]| {
-        json!({"schemaVersion": 2, "mediaType": media_type::OCI_INDEX, "manifests": entries})
-    };
+    let index = |entries: &[Value]| json!({"schemaVersion": 2, "mediaType": media_type::OCI_INDEX, "manifests": entries});
     let stored = manifest(&repository, media_type::OCI_INDEX, index(&entries)).await;
     let pulled = pull(&repository, &tag("v1"), &PullOptions::default()).await.expect("pulled");
     assert_eq!(pulled.yaml, YAML);

@@ -17,7 +17,8 @@ use flumen_oci::{
 use flumen_registry::{Options, Server};
 use tempfile::TempDir;
 
-const YAML: &str = "apiVersion: v1\ndata:\n  a: \"1\"\nkind: ConfigMap\nmetadata:\n  name: settings\n";
+const YAML: &str =
+    "apiVersion: v1\ndata:\n  a: \"1\"\nkind: ConfigMap\nmetadata:\n  name: settings\n";
 
 /// An embedded registry that vanishes with the test.
 struct TestRegistry {

@@ -1,0 +1,104 @@
+//! What the registry holds: rows in a database, blobs in files.
+//!
+//! Readers look at a [`View`], the state after some commit. All changes go through one writer
+//! thread that commits many at once, so that the cost of reaching the disk is shared. The writer
+//! is also the only one that gives blob files their names and takes them away; a file therefore
+//! never vanishes under a change that counts on it.
+
+mod batch;
+mod blobs;
+mod files;
+mod garbage;
+mod manifests;
+mod rows;
+mod writer;
+
+use std::{path::Path, sync::Arc};
+
+use redb::{Database, DatabaseError, ReadableDatabase as _};
+
+pub(crate) use blobs::BlobContent;
+pub(crate) use files::Files;
+pub use garbage::Collected;
+pub(crate) use manifests::StoredManifest;
+pub(crate) use writer::WriteError;
+
+use crate::{Error, Result};
+use batch::Batch;
+use rows::{TABLES, View};
+use writer::Writer;
+
+const DATABASE: &str = "registry.redb";
+
+/// Asked for something that is not there, or to do what would leave something incomplete.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    BlobUnknown,
+    /// A manifest of the repository names the blob.
+    BlobInUse,
+    ManifestUnknown,
+    RepositoryUnknown,
+    /// The manifest names content that the repository does not have.
+    ContentMissing(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    files: Arc<Files>,
+    database: Arc<Database>,
+    writer: Writer,
+}
+
+impl Store {
+    /// Opens the directory, or makes it. What a crash left half done is removed.
+    pub(crate) fn open(data: &Path) -> Result<Self> {
+        let files = Arc::new(Files::open(data)?);
+        let path = data.join(DATABASE);
+        let failed = |source: redb::Error| match source {
+            redb::Error::DatabaseAlreadyOpen => Error::InUse { path: data.to_owned() },
+            source => Error::Database { path: path.clone(), source: Box::new(source) },
+        };
+        let database =
+            Database::create(&path).map_err(|error: DatabaseError| failed(error.into()))?;
+        let database = Arc::new(database);
+        create_tables(&database).map_err(failed)?;
+        garbage::sweep(&database, &files).map_err(failed)??;
+        let writer = Writer::start(Arc::clone(&database), Arc::clone(&files))?;
+        Ok(Self { files, database, writer })
+    }
+
+    pub(crate) fn files(&self) -> &Arc<Files> {
+        &self.files
+    }
+
+    /// Runs a query on a thread that may wait for the disk.
+    async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&View) -> Result<T, redb::Error> + Send + 'static,
+    ) -> Result<T, WriteError> {
+        let database = Arc::clone(&self.database);
+        let work = move || -> Result<T, redb::Error> { query(&View::new(database.begin_read()?)) };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(WriteError::Stopped),
+        }
+    }
+
+    /// Makes a change and returns when it is committed.
+    async fn change<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, WriteError> + Send + 'static,
+    ) -> Result<Result<T, Refusal>, WriteError> {
+        self.writer.submit(change).await
+    }
+}
+
+/// Readers expect every table to exist.
+fn create_tables(database: &Database) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    for table in TABLES {
+        transaction.open_table(table)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
