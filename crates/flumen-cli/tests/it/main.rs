@@ -11,6 +11,7 @@ mod output;
 mod reference;
 #[cfg(unix)]
 mod remote;
+mod tags;
 mod talk;
 
 use std::{

@@ -1,3 +1,4 @@
 //! Registries, layouts and artifacts, against real ones.
 
+mod artifact;
 mod client;
