@@ -24,18 +24,21 @@ pub(crate) async fn build(
     config: &KustomizeConfig,
 ) -> Result<Made> {
     let url = GitUrl::parse(&source.url)?;
-    match &url {
-        GitUrl::Local(directory) if !is_repository(directory) => {
-            let kustomization = Kustomization { source, path, config };
+    let shown = url.to_string();
+    let kustomization = Kustomization { shown: &shown, source, path, config };
+    match url {
+        GitUrl::Local(directory) if !is_repository(&directory) => {
             build_directory(context, directory, kustomization).await
         }
-        _ => build_commit(context, url.clone(), Kustomization { source, path, config }).await,
+        url => build_commit(context, url, kustomization).await,
     }
 }
 
 /// What is built in a source, wherever that is.
 #[derive(Clone, Copy)]
 struct Kustomization<'a> {
+    /// The address of the source, as it may be shown.
+    shown: &'a str,
     source: &'a GitSource,
     path: &'a str,
     config: &'a KustomizeConfig,
@@ -47,7 +50,7 @@ async fn build_commit(
     url: GitUrl,
     kustomization: Kustomization<'_>,
 ) -> Result<Made> {
-    let shown = url.to_string();
+    let shown = kustomization.shown;
     let commit = {
         let (url, stop) = (url.clone(), Arc::clone(context.stop));
         let reference = kustomization.source.reference();
@@ -59,8 +62,8 @@ async fn build_commit(
         commit.id,
         short_name(&commit.reference)
     ));
-    let provenance = provenance(&shown, &commit);
-    let key = kustomization.key(&shown, &commit.id);
+    let provenance = provenance(shown, &commit);
+    let key = kustomization.key(&commit.id);
     if let Some(made) = context.reuse(&key, &provenance, |_| true).await? {
         return Ok(made);
     }
@@ -71,39 +74,39 @@ async fn build_commit(
     // The branch may have moved since it was looked up.
     let Checkout { commit: id, reference, tree, root } = checkout;
     let commit = Commit { id, reference };
-    let key = kustomization.key(&shown, &commit.id);
+    let key = kustomization.key(&commit.id);
     let (yaml, _) = kustomization.render(context, tree, root).await?;
-    let provenance = self::provenance(&shown, &commit);
+    let provenance = self::provenance(shown, &commit);
     context.publish(&key, Rendered { yaml, provenance, answers: Vec::new() }).await
 }
 
 /// A directory has no name for its state; what the build reads is compared instead.
 async fn build_directory(
     context: &Context<'_>,
-    directory: &Path,
+    directory: PathBuf,
     kustomization: Kustomization<'_>,
 ) -> Result<Made> {
-    let shown = directory.display().to_string();
+    let shown = kustomization.shown;
     let reference = short_name(&kustomization.source.reference);
     if !reference.is_empty() {
         let line = format!("{shown} is no Git repository, so `{reference}` has no meaning in it");
         context.observer.log(&line);
     }
-    let provenance = Provenance { source: shown.clone(), revision: String::new() };
-    let key = kustomization.key(&shown, "");
+    let provenance = Provenance { source: shown.to_owned(), revision: String::new() };
+    let key = kustomization.key("");
     let all_hold = |answers: &[Answer]| answers.iter().all(|answer| answer.holds(&DiskTree));
     let reused = context.reuse(&key, &provenance, |entry| all_hold(&entry.answers)).await?;
     if let Some(made) = reused {
         return Ok(made);
     }
     let tree = Arc::new(DiskTree);
-    let (yaml, answers) = kustomization.render(context, tree, directory.to_owned()).await?;
+    let (yaml, answers) = kustomization.render(context, tree, directory).await?;
     context.publish(&key, Rendered { yaml, provenance, answers }).await
 }
 
 impl Kustomization<'_> {
-    fn key(&self, place: &str, state: &str) -> Key {
-        Key::new(&("kustomize", place, state, &self.source.path, self.path, self.config))
+    fn key(&self, state: &str) -> Key {
+        Key::new(&("kustomize", self.shown, state, &self.source.path, self.path, self.config))
     }
 
     /// Builds in `tree`, where the source begins at `root`.
@@ -122,11 +125,10 @@ impl Kustomization<'_> {
         let options = Options {
             load_restriction: self.config.load_restriction(),
             enable_helm: self.config.enable_helm,
+            ..Options::default()
         };
-        let missing = Error::NoSourceRoot {
-            url: self.source.url.clone(),
-            directory: self.source.path.clone(),
-        };
+        let missing =
+            Error::NoSourceRoot { url: self.shown.to_owned(), directory: self.source.path.clone() };
         let stop: Arc<AtomicBool> = Arc::clone(context.stop);
         let built = blocking(move || {
             let tree = Arc::new(RecordingTree::new(tree, stop));

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use flumen_git::GitUrl;
 use flumen_oci::Reference;
 use flumen_pipeline::{
     Artifact, BuildId, BuildOrder, Caching, Destination, Environment,
@@ -70,13 +71,20 @@ pub(crate) struct BuildArgs {
     registry: RegistryArgs,
 }
 
-fn parse_repo(text: &str) -> Result<(String, String), &'static str> {
-    match text.split_once('=') {
-        Some((name, url)) if !name.is_empty() && !url.is_empty() => {
-            Ok((name.to_owned(), url.to_owned()))
+/// Paths of the command line are relative to where it is typed.
+fn parse_repo(text: &str) -> Result<(String, String), String> {
+    let (name, address) = text
+        .split_once('=')
+        .filter(|(name, address)| !name.is_empty() && !address.is_empty())
+        .ok_or("expected NAME=URL")?;
+    let address = match GitUrl::parse(address).map_err(|error| error.to_string())? {
+        GitUrl::Local(path) => {
+            let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+            path.display().to_string()
         }
-        _ => Err("expected NAME=URL"),
-    }
+        _ => address.to_owned(),
+    };
+    Ok((name.to_owned(), address))
 }
 
 /// How one build ended.
