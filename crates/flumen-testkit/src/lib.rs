@@ -16,6 +16,7 @@ mod case;
 #[cfg(feature = "network")]
 mod certificate;
 mod diff;
+mod git_server;
 mod outside;
 mod process;
 #[cfg(feature = "network")]
@@ -27,6 +28,7 @@ pub use case::{Case, CaseError, Expected};
 #[cfg(feature = "network")]
 pub use certificate::Certificate;
 pub use diff::difference;
+pub use git_server::{GitRepository, GitServer};
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
 #[cfg(feature = "network")]
