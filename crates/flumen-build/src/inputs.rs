@@ -28,7 +28,7 @@ pub struct Inputs {
 pub struct Options {
     pub load_restriction: LoadRestriction,
     pub enable_helm: bool,
-    /// Fetches what is remote; without it, that is refused.
+    /// Fetches what kustomizations name by URL; without it, that is refused.
     pub remotes: Option<Arc<dyn RemoteTrees>>,
 }
 
@@ -82,6 +82,8 @@ pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<
         warnings.extend(patched.warnings);
         remote_sources.extend(patched.remote_sources);
     }
+    remote_sources.sort_unstable();
+    remote_sources.dedup();
     let objects: ObjectSet = objects.into_iter().collect();
     Ok(Built { objects: objects.in_apply_order(), warnings, remote_sources })
 }

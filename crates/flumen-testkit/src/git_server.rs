@@ -12,6 +12,7 @@
 //! | `/elsewhere/REPO` | a redirection to the private one under another host name |
 //! | `/stalled/…` | none, ever |
 //! | `/endless/…` | one without an end |
+//! | `/damaged-N/REPO` | the repository, with the byte at N thousandths of the pack changed |
 //! | `/REPO` | the repository |
 //!
 //! What should never go wrong panics, as tests do.
@@ -123,6 +124,15 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How the backend is run.
+#[derive(Debug, Default)]
+struct Manner {
+    /// Without version 2 of the protocol.
+    is_old: bool,
+    /// Where a pack is changed on its way, in thousandths of its length.
+    damage: Option<usize>,
+}
+
 impl Shared {
     fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
         let request = Request::read(&mut stream)?;
@@ -165,9 +175,18 @@ impl Shared {
                     stream.write_all(&[b'#'; 4096])?;
                 }
             }
-            "private" | "page" => self.run_backend(&mut stream, &request, rest, true),
-            "v0" => self.run_backend(&mut stream, &request, rest, false),
-            _ => self.run_backend(&mut stream, &request, &request.path, true),
+            "private" | "page" => self.run_backend(&mut stream, &request, rest, &Manner::default()),
+            "v0" => {
+                let manner = Manner { is_old: true, ..Manner::default() };
+                self.run_backend(&mut stream, &request, rest, &manner)
+            }
+            _ => match mode.strip_prefix("damaged-").and_then(|place| place.parse().ok()) {
+                Some(place) => {
+                    let manner = Manner { damage: Some(place), ..Manner::default() };
+                    self.run_backend(&mut stream, &request, rest, &manner)
+                }
+                None => self.run_backend(&mut stream, &request, &request.path, &Manner::default()),
+            },
         }
     }
 
@@ -177,7 +196,7 @@ impl Shared {
         stream: &mut TcpStream,
         request: &Request,
         path: &str,
-        may_choose_protocol: bool,
+        manner: &Manner,
     ) -> io::Result<()> {
         let mut command = git(self.directory.path());
         command
@@ -193,7 +212,7 @@ impl Shared {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        if let Some(protocol) = request.header("git-protocol").filter(|_| may_choose_protocol) {
+        if let Some(protocol) = request.header("git-protocol").filter(|_| !manner.is_old) {
             command.env("GIT_PROTOCOL", protocol);
         }
         let mut child = command.spawn()?;
@@ -207,9 +226,15 @@ impl Shared {
 
         let end = output.windows(4).position(|part| part == b"\r\n\r\n").unwrap_or(output.len());
         let headers = String::from_utf8_lossy(&output[..end]).into_owned();
-        let content = output.get(end + 4..).unwrap_or_default();
+        let mut content = output.split_off((end + 4).min(output.len()));
+        if let Some(place) = manner.damage
+            && let Some(begin) = content.windows(4).position(|part| part == b"PACK")
+        {
+            let at = begin + (content.len() - begin) * place / 1000;
+            content[at] ^= 0x55;
+        }
         let status = headers.lines().find_map(|line| line.strip_prefix("Status: "));
-        respond(stream, status.unwrap_or("200 OK"), &format!("{headers}\r\n"), content)
+        respond(stream, status.unwrap_or("200 OK"), &format!("{headers}\r\n"), &content)
     }
 }
 

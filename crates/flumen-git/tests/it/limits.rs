@@ -65,3 +65,18 @@ fn large_repositories_are_refused() {
     let error = open_within(&url, &Limits { objects: 4, ..Limits::default() });
     assert!(matches!(error, Error::TooManyObjects { limit: 4, .. }), "{error:?}");
 }
+
+#[test]
+fn damaged_packs_are_refused() {
+    let Some(server) = GitServer::start("damaged packs") else { return };
+    let repository = server.create_repository("org/app");
+    let text: String = (0..200).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
+    repository.commit(&[("a", &text), ("d/b", &text.replace('7', "x")), ("d/e/c", "short\n")]);
+    for place in (0..1000).step_by(37) {
+        let url = server.url(&format!("damaged-{place}/org/app"));
+        let error =
+            open_within(&url, &Limits { time: Duration::from_secs(20), ..Limits::default() });
+        let is_named = matches!(error, Error::Broken { .. } | Error::TooManyObjects { .. });
+        assert!(is_named, "{place}: {error:?}");
+    }
+}

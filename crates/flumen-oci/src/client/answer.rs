@@ -39,9 +39,10 @@ impl Answer {
         let (url, status, headers) =
             (response.url().clone(), response.status(), response.headers().clone());
         let too_large = || Error::TooLarge { what: what.to_owned(), limit: limit as u64 };
-        let announced = response.content_length().unwrap_or_default();
+        // Over HTTP/2 an answer to HEAD announces what GET would bring; nothing of it comes.
+        let announced = if limit == 0 { None } else { response.content_length() };
         let is_error = !status.is_success();
-        if !is_error && announced > limit as u64 {
+        if !is_error && announced.is_some_and(|size| size > limit as u64) {
             return Err(too_large());
         }
         let limit_now = if is_error { MAX_ERROR_BODY } else { limit };
