@@ -1,6 +1,6 @@
 //! Changes on their way to one commit.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use redb::WriteTransaction;
 
@@ -13,15 +13,15 @@ use crate::digest::Digest;
 pub(super) struct Batch<'a> {
     transaction: &'a WriteTransaction,
     pub(super) files: &'a Files,
-    /// Blobs whose rows are gone; their files follow after the commit.
-    pub(super) doomed: BTreeSet<Digest>,
+    /// Blobs whose rows are gone, and their sizes; their files follow after the commit.
+    pub(super) doomed: BTreeMap<Digest, u64>,
     /// Files got their names, which the directory must remember before the commit.
     pub(super) named_files: bool,
 }
 
 impl<'a> Batch<'a> {
     pub(super) const fn new(transaction: &'a WriteTransaction, files: &'a Files) -> Self {
-        Self { transaction, files, doomed: BTreeSet::new(), named_files: false }
+        Self { transaction, files, doomed: BTreeMap::new(), named_files: false }
     }
 
     pub(super) fn insert(
