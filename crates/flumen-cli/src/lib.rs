@@ -9,11 +9,13 @@ mod commands;
 mod diagnostic;
 mod env;
 mod error;
+mod key_files;
 mod output;
 mod printable;
 mod registry_args;
 mod runtime;
 mod ui;
+mod verify_args;
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -32,7 +32,7 @@ pub enum Bounds<'a> {
 
 impl Bounds<'_> {
     /// Fails unless the real path that `path` leads to lies inside.
-    pub(crate) fn check(self, path: &Path, real: &Path) -> Result<(), FsError> {
+    pub fn check(self, path: &Path, real: &Path) -> Result<(), FsError> {
         match self {
             Bounds::Within(root) if !real.starts_with(root) => Err(FsError::Outside {
                 path: path.to_owned(),

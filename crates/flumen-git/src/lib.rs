@@ -7,3 +7,28 @@
 //! ```text
 //! GitUrl + GitReference ─▶ resolve ─▶ commit ─▶ open ─▶ Checkout { commit, tree }
 //! ```
+//!
+//! Everything here blocks the thread that calls it, for as long as [`Limits`] allow. Asynchronous
+//! callers move it to a thread that may block.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "opens repositories on disk and keeps fetched ones in scratch directories"
+)]
+
+mod checkout;
+mod connection;
+mod error;
+mod http;
+mod limits;
+mod local;
+mod objects;
+mod reference;
+mod transport;
+mod tree;
+mod url;
+
+pub use checkout::{Checkout, Commit, open, resolve};
+pub use error::Error;
+pub use limits::Limits;
+pub use reference::GitReference;
+pub use url::GitUrl;

@@ -4,10 +4,12 @@
 //! hands on: ordered, owning, and able to say for each object where it came from.
 
 mod gvk;
+mod images;
 mod object;
 mod order;
 mod origin;
 
 pub use gvk::Gvk;
+pub use images::container_images;
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;

@@ -66,6 +66,14 @@ impl BlobStream {
         Self(Box::pin(checked))
     }
 
+    /// The same stream with a look at every piece as it passes.
+    pub(crate) fn map(
+        self,
+        look: impl FnMut(Result<Bytes>) -> Result<Bytes> + Send + 'static,
+    ) -> Self {
+        Self(Box::pin(self.0.map(look)))
+    }
+
     /// All of it, for content that is known to be small.
     pub async fn collect(self) -> Result<Bytes> {
         let mut pieces: Vec<Bytes> = self.0.try_collect().await?;

@@ -23,6 +23,8 @@ pub enum Error {
     InvalidReference { text: String },
     #[error("`{text}` is not a digest")]
     InvalidDigest { text: String },
+    #[error("`{text}` is neither on a registry nor on disk")]
+    InvalidLocation { text: String },
 
     // content
     #[error("manifest {digest} cannot be read: {reason}")]
@@ -71,9 +73,43 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    #[error("`{}`: {reason}", path.display())]
+    InvalidLayout { path: PathBuf, reason: String },
+    #[error("digest mismatch: `{}` does not hold {expected}", path.display())]
+    CorruptFile { path: PathBuf, expected: Digest },
+    #[error("`{}` has no tag `{tag}`", place.display())]
+    NoSuchTag { place: PathBuf, tag: String },
+    #[error("`{}` does not hold {digest}", place.display())]
+    NotHeld { place: PathBuf, digest: Digest },
+    #[error("`{}` holds nothing", place.display())]
+    EmptyLayout { place: PathBuf },
+    #[error("`{}` holds more than one artifact", place.display())]
+    AmbiguousLayout { place: PathBuf, tags: Vec<String> },
+    #[error("`{}` is open for reading only", path.display())]
+    ReadOnlyArchive { path: PathBuf },
+    #[error("what belongs to the artifact is more than {limit}")]
+    GraphTooLarge { limit: String },
     // artifacts
 
     // signatures
+    #[error("no signatures found for {digest}")]
+    NoSignature { digest: Digest },
+    #[error("the signature of {digest} does not count")]
+    SignatureRefused {
+        digest: Digest,
+        #[source]
+        refusal: flumen_sign::Refusal,
+    },
+    #[error("the signature found for {digest} was made for {signed}")]
+    SignatureOfOtherDigest { digest: Digest, signed: String },
+    #[error(
+        "the signature of {digest} was made for the repository `{signed_as}` and not for `{repository}`"
+    )]
+    SignatureOfOtherRepository { digest: Digest, signed_as: String, repository: String },
+    #[error("{digest} has too many signatures, and none of those that were looked at counts")]
+    TooManySignatures { digest: Digest },
+    #[error("signing failed")]
+    Sign(#[source] flumen_sign::KeyError),
 }
 
 impl Error {
@@ -83,6 +119,16 @@ impl Error {
             Self::InvalidReference { .. } => {
                 Some("an example: oci://registry.example.com/org/app:v1.0.0".to_owned())
             }
+            Self::InvalidLocation { .. } => Some(
+                "a registry is written oci://host/path:tag, a directory ./dir:tag, a tar file file.tar:tag"
+                    .to_owned(),
+            ),
+            Self::AmbiguousLayout { place, tags } if !tags.is_empty() => Some(format!(
+                "name one of its tags, as in `{}:{}`; it has {}",
+                place.display(),
+                tags[0],
+                summary(tags)
+            )),
             Self::NotFound { .. } => {
                 Some("`flumen list artifacts` shows the tags of a repository".to_owned())
             }
@@ -121,8 +167,19 @@ impl Error {
             Self::Credentials { .. } => {
                 Some("check Docker's configuration, or give `--creds user:password`".to_owned())
             }
+            Self::NoSignature { .. } => {
+                Some("`flumen sign artifact` signs it, `--key` says with which key".to_owned())
+            }
+            Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
+                "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
+            )),
             _ => None,
         }
+    }
+
+    /// Whether a place was asked and does not have it.
+    pub const fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::NoSuchTag { .. } | Self::NotHeld { .. })
     }
 
     /// Whether the same request may succeed when it is sent again.
@@ -133,6 +190,13 @@ impl Error {
             _ => false,
         }
     }
+}
+
+/// The first few names; a layout can hold thousands.
+fn summary(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown} and others") } else { shown }
 }
 
 /// What a registry said, if it said anything.

@@ -21,15 +21,18 @@ pub mod copy;
 mod digest;
 mod error;
 pub mod layout;
+mod location;
 mod manifest;
 pub mod media_type;
 mod reference;
+mod referrer;
 mod repository;
 pub mod signature;
 
 pub use blob::BlobStream;
 pub use digest::{Algorithm, Digest, Hasher};
 pub use error::{Error, Result};
+pub use location::{Form, Location, OnDisk};
 pub use manifest::{Descriptor, Document, Index, Manifest, Platform, RawManifest};
 pub use reference::{Reference, Target};
 pub use repository::Repository;

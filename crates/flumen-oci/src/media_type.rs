@@ -19,3 +19,9 @@ pub const FLUX_CONTENT_GZIP: &str = "application/vnd.cncf.flux.content.v1.tar+gz
 pub const MANIFESTS: [&str; 2] = [OCI_MANIFEST, DOCKER_MANIFEST];
 /// Manifests that list others.
 pub const INDEXES: [&str; 2] = [OCI_INDEX, DOCKER_INDEX];
+
+/// Whether a layer may only be had from where its manifest says.
+pub(crate) fn is_foreign(media_type: &str) -> bool {
+    media_type.starts_with("application/vnd.oci.image.layer.nondistributable.")
+        || media_type.starts_with("application/vnd.docker.image.rootfs.foreign.")
+}

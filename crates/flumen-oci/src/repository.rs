@@ -1,5 +1,7 @@
 //! A place that holds content under names: on a registry or on disk.
 
+use std::fmt;
+
 use crate::{
     BlobStream, Descriptor, Digest, RawManifest, Result, Target, client::RemoteRepository,
     layout::Layout,
@@ -85,6 +87,16 @@ impl Repository {
         match self {
             Self::Remote(remote) => remote.delete(target).await,
             Self::Layout(layout) => layout.delete(target).await,
+        }
+    }
+}
+
+/// Where it is: `oci://host/path`, or a path on disk.
+impl fmt::Display for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(remote) => remote.reference().fmt(f),
+            Self::Layout(layout) => layout.path().display().fmt(f),
         }
     }
 }

@@ -7,8 +7,7 @@ use reqwest::StatusCode;
 
 use super::RemoteRepository;
 use crate::{
-    Descriptor, Digest, Document, Error, Index, RawManifest, Result, Target, manifest::Manifest,
-    media_type,
+    Descriptor, Digest, Document, Error, Index, RawManifest, Result, Target, media_type, referrer,
 };
 
 const MAX_REFERRERS: usize = 100_000;
@@ -70,7 +69,8 @@ impl RemoteRepository {
     }
 
     async fn kept_by_clients(&self, digest: &Digest) -> Result<Option<Index>> {
-        match self.manifest(&list_tag(digest)).await.and_then(|list| list.parse()) {
+        let list = Target::Tag(referrer::fallback_tag(digest));
+        match self.manifest(&list).await.and_then(|list| list.parse()) {
             Ok(Document::Index(index)) => Ok(Some(index)),
             Ok(Document::Manifest(_)) | Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -81,7 +81,7 @@ impl RemoteRepository {
     pub(super) async fn list_referrer(&self, manifest: &RawManifest) -> Result<()> {
         let Ok(document) = manifest.parse() else { return Ok(()) };
         let Some(subject) = document.subject() else { return Ok(()) };
-        let tag = list_tag(&subject.digest);
+        let tag = referrer::fallback_tag(&subject.digest);
         let list = self.kept_by_clients(&subject.digest).await?;
         let mut list = list.unwrap_or_else(|| Index {
             schema_version: 2,
@@ -94,30 +94,12 @@ impl RemoteRepository {
         if list.manifests.iter().any(|entry| entry.digest == *manifest.digest()) {
             return Ok(());
         }
-        list.manifests.push(entry(manifest, &document));
+        list.manifests.push(referrer::describe(&manifest.descriptor, &document));
         let bytes = serde_json::to_vec(&list).map_err(|error| Error::InvalidManifest {
             digest: manifest.digest().clone(),
             reason: error.to_string(),
         })?;
         let list = RawManifest::new(media_type::OCI_INDEX, bytes);
-        let Target::Tag(tag) = tag else { return Ok(()) };
         Box::pin(self.put_manifest(&list, Some(&tag))).await
     }
-}
-
-/// How a list names a manifest: with what one chooses by.
-fn entry(manifest: &RawManifest, document: &Document) -> Descriptor {
-    let (artifact_type, annotations) = match document {
-        Document::Manifest(Manifest { artifact_type, config, annotations, .. }) => {
-            (artifact_type.clone().or_else(|| Some(config.media_type.clone())), annotations.clone())
-        }
-        Document::Index(index) => (index.artifact_type.clone(), index.annotations.clone()),
-    };
-    Descriptor { artifact_type, annotations, ..manifest.descriptor.clone() }
-}
-
-/// The tag under which clients keep the list, in the form that the specification gives it.
-fn list_tag(digest: &Digest) -> Target {
-    let hex = digest.hex();
-    Target::Tag(format!("{}-{}", digest.algorithm().name(), &hex[..hex.len().min(64)]))
 }

@@ -1,0 +1,75 @@
+//! What fetching may cost, and the watch over it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::Error;
+
+/// How much one repository or file may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// From the first connection to the last byte.
+    pub time: Duration,
+    /// Received for one repository.
+    pub bytes: u64,
+    /// Received for one file that is no repository.
+    pub file_bytes: u64,
+    /// Files, directories and commits that a repository sends, and entries of directories that are
+    /// read from it.
+    pub objects: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(60),
+            bytes: 100 << 20,
+            file_bytes: 10 << 20,
+            objects: 100_000,
+        }
+    }
+}
+
+/// Long enough to cost nothing, short enough to seem immediate.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs `work` with a flag that goes up when the time is over or the caller wants no more.
+pub(crate) fn watched<T>(
+    url: &str,
+    time: Duration,
+    cancel: &AtomicBool,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let begin = Instant::now();
+    // Nothing is ever sent: the end of the work closes the channel, and that ends the watch.
+    let (running, is_over) = mpsc::channel::<()>();
+    let result = thread::scope(|scope| {
+        let stop = &stop;
+        scope.spawn(move || {
+            while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if cancel.load(Ordering::Relaxed) || begin.elapsed() >= time {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let result = work(stop);
+        drop(running);
+        result
+    });
+    match result {
+        // Whatever it says, this is why.
+        Err(_) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled { url: url.to_owned() }),
+        Err(_) if stop.load(Ordering::Relaxed) => {
+            Err(Error::TimedOut { url: url.to_owned(), seconds: time.as_secs() })
+        }
+        result => result,
+    }
+}
