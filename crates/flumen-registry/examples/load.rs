@@ -85,7 +85,8 @@ impl Load {
     async fn push(&self, index: usize) -> Result<(), Failure> {
         // Random enough that no file system stores less of it, cheap enough not to be measured.
         let mut layer = Vec::with_capacity(self.size);
-        let mut state = (self.seed << 32 | index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut state =
+            ((self.seed << 32) | (index as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         while layer.len() < self.size {
             state ^= state << 13;
             state ^= state >> 7;

@@ -63,7 +63,7 @@ impl Store {
             if is_new {
                 batch.doomed.remove(&digest);
                 batch.files.name(content, &digest)?;
-                batch.named_files = true;
+                batch.named.insert(digest.algorithm());
                 batch.insert(BLOBS, digest.as_str(), &size.to_le_bytes())?;
             }
             link(batch, &repository, &digest)?;

@@ -165,8 +165,8 @@ impl Committer {
             for job in jobs {
                 job.apply(&mut batch)?;
             }
-            if batch.named_files {
-                self.files.sync_names()?;
+            for algorithm in batch.named {
+                self.files.sync_names(algorithm)?;
             }
             Ok::<_, WriteError>(batch.doomed)
         })?;
