@@ -8,7 +8,10 @@ use flumen_oci::{
     client::{ClientCertificate, ClientOptions, Credentials, Registry, Timeouts},
 };
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    env,
+    error::{CommandError, Failure},
+};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Registry")]
@@ -22,6 +25,9 @@ pub(crate) struct RegistryArgs {
     provider: Provider,
 
     /// Allow plain HTTP, and certificates that nobody vouches for
+    ///
+    /// A port that is given is tried with HTTP first and with HTTPS if that is what it speaks. Without
+    /// a port, HTTPS comes first.
     #[arg(long)]
     insecure_registry: bool,
 
@@ -63,6 +69,7 @@ impl RegistryArgs {
         let client_certificate = self.cert_file.clone().zip(self.key_file.clone());
         Ok(ClientOptions {
             credentials: self.creds.clone(),
+            docker_config: env::docker_config(),
             insecure: self.insecure_registry,
             ca_file: self.ca_file.clone(),
             client_certificate: client_certificate

@@ -30,6 +30,7 @@ mod links;
 mod loader;
 mod plugins;
 mod read;
+mod remote;
 mod resmap;
 mod resource;
 mod scalar;
@@ -38,6 +39,8 @@ mod session;
 mod transform;
 mod vars;
 
+pub use decode::nearest;
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
+pub use remote::{RemoteError, RemoteSource, RemoteTree, RemoteTrees, RepositoryRequest};
 pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};

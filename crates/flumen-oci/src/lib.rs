@@ -21,6 +21,7 @@ pub mod copy;
 mod digest;
 mod error;
 pub mod layout;
+pub mod listing;
 mod location;
 mod manifest;
 pub mod media_type;

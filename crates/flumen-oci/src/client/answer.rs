@@ -6,7 +6,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::Deserialize;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Duration, Instant, timeout_at};
 
 use super::{connections, options::Timeouts};
 use crate::{Error, Result};
@@ -25,6 +25,8 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// Whether the other side could know who asks.
+    shown: bool,
 }
 
 impl Answer {
@@ -39,9 +41,10 @@ impl Answer {
         let (url, status, headers) =
             (response.url().clone(), response.status(), response.headers().clone());
         let too_large = || Error::TooLarge { what: what.to_owned(), limit: limit as u64 };
-        let announced = response.content_length().unwrap_or_default();
+        // Over HTTP/2 an answer to HEAD announces what GET would bring; nothing of it comes.
+        let announced = if limit == 0 { None } else { response.content_length() };
         let is_error = !status.is_success();
-        if !is_error && announced > limit as u64 {
+        if !is_error && announced.is_some_and(|size| size > limit as u64) {
             return Err(too_large());
         }
         let limit_now = if is_error { MAX_ERROR_BODY } else { limit };
@@ -56,7 +59,12 @@ impl Answer {
             }
             pieces.extend_from_slice(&piece);
         }
-        Ok(Self { url, status, headers, body: pieces.freeze() })
+        Ok(Self { url, status, headers, body: pieces.freeze(), shown: false })
+    }
+
+    /// Notes whether there are credentials, for the words of a refusal.
+    pub(super) fn with_credentials(self, shown: bool) -> Self {
+        Self { shown, ..self }
     }
 
     /// The answer, if its status is one of these.
@@ -78,7 +86,7 @@ impl Answer {
         let host = connections::authority(&self.url);
         let message = self.message();
         match self.status {
-            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, message },
+            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, shown: self.shown, message },
             StatusCode::FORBIDDEN => Error::Forbidden { what: what.to_owned(), message },
             StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, message },
             status if self.is_web_page() && !status.is_server_error() => {
@@ -151,35 +159,19 @@ fn harmless(text: &str) -> String {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
-    let mut words =
-        text.split(|c: char| c.is_whitespace() || is_unsafe(c)).filter(|w| !w.is_empty());
-    let mut line = String::new();
-    let mut chars = 0;
-    while let Some(word) = words.next() {
-        let separator = usize::from(!line.is_empty());
-        let room = MAX_MESSAGE_CHARS.saturating_sub(chars + separator);
-        if room == 0 {
-            line.push('…');
-            break;
-        }
-        if separator == 1 {
-            line.push(' ');
-        }
-        line.extend(word.chars().take(room));
-        chars += separator + word.chars().take(room).count();
-        if word.chars().nth(room).is_some() {
-            line.push('…');
-            break;
-        }
+    let spaced: String = text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
-    line
 }
 
 /// The body of an answer, piece by piece, as long as it keeps coming.
 #[derive(Debug)]
 pub(super) struct Body {
     response: Response,
-    idle: std::time::Duration,
+    idle: Duration,
     patience: Instant,
     progress: usize,
 }

@@ -1,3 +1,5 @@
 //! Registries, layouts and artifacts, against real ones.
 
+mod artifact;
 mod client;
+mod judges;
