@@ -4,8 +4,6 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use crate::Scratch;
 
-const COMMANDS: [&[&str]; 4] = [&[], &["build"], &["completion"], &["version"]];
-
 /// Set it to write the file anew.
 const UPDATE: &str = "FLUMEN_UPDATE_REFERENCE";
 
@@ -13,16 +11,7 @@ const UPDATE: &str = "FLUMEN_UPDATE_REFERENCE";
 fn the_reference_is_up_to_date() {
     let scratch = Scratch::new();
     let mut reference = String::new();
-    for command in COMMANDS {
-        let outcome = scratch.flumen(&[command, &["--help"]].concat());
-        assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
-        let _ = writeln!(reference, "$ {} --help", [&["flumen"], command].concat().join(" "));
-        for line in String::from_utf8_lossy(&outcome.stdout).lines() {
-            reference.push_str(line.trim_end());
-            reference.push('\n');
-        }
-        reference.push('\n');
-    }
+    describe(&scratch, &[], &mut reference);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/reference.txt");
     if env::var_os(UPDATE).is_some() {
         fs::write(&file, &reference).expect("the reference is written");
@@ -31,6 +20,24 @@ fn the_reference_is_up_to_date() {
     if let Some(difference) = flumen_testkit::difference(recorded.as_bytes(), reference.as_bytes())
     {
         panic!("tests/it/reference.txt is stale, {UPDATE}=1 writes it anew:\n{difference}");
+    }
+}
+
+/// Appends the help of a command and of all commands below it.
+fn describe(scratch: &Scratch, command: &[&str], reference: &mut String) {
+    let outcome = scratch.flumen(&[command, &["--help"]].concat());
+    assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+    let help = String::from_utf8_lossy(&outcome.stdout);
+    let _ = writeln!(reference, "$ {} --help", [&["flumen"], command].concat().join(" "));
+    for line in help.lines() {
+        reference.push_str(line.trim_end());
+        reference.push('\n');
+    }
+    reference.push('\n');
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    for line in listed.take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().expect("a name");
+        describe(scratch, &[command, &[name]].concat(), reference);
     }
 }
 
