@@ -25,6 +25,8 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// Whether the other side could know who asks.
+    shown: bool,
 }
 
 impl Answer {
@@ -57,7 +59,12 @@ impl Answer {
             }
             pieces.extend_from_slice(&piece);
         }
-        Ok(Self { url, status, headers, body: pieces.freeze() })
+        Ok(Self { url, status, headers, body: pieces.freeze(), shown: false })
+    }
+
+    /// Notes whether there are credentials, for the words of a refusal.
+    pub(super) fn with_credentials(self, shown: bool) -> Self {
+        Self { shown, ..self }
     }
 
     /// The answer, if its status is one of these.
@@ -79,7 +86,7 @@ impl Answer {
         let host = connections::authority(&self.url);
         let message = self.message();
         match self.status {
-            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, message },
+            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, shown: self.shown, message },
             StatusCode::FORBIDDEN => Error::Forbidden { what: what.to_owned(), message },
             StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, message },
             status if self.is_web_page() && !status.is_server_error() => {

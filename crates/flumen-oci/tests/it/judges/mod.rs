@@ -1,6 +1,7 @@
 //! The same tests against every registry, with other tools on the other side.
 //!
 //! What ours pushes, skopeo and crane read; what they push, ours reads. Digests must agree.
+#![allow(clippy::disallowed_methods, reason = "other tools leave files")]
 
 mod exchange;
 mod protocol;
@@ -21,6 +22,7 @@ use tokio::runtime::Runtime;
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
 
 /// Runs a test with its own repository on each registry.
+#[allow(clippy::needless_pass_by_value, reason = "closures are written where they are passed")]
 fn on_every_registry(test: impl AsyncFn(&TestRegistry, Repository)) {
     flumen_testkit::for_each_registry(|registry| {
         RUNTIME.block_on(test(registry, open(registry, "team/app")));
