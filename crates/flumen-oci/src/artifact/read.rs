@@ -218,12 +218,10 @@ fn tree(layer: &Descriptor) -> Result<Layout> {
 }
 
 fn compression_of(media_type: &str) -> Option<Compression> {
-    if media_type.ends_with("tar+gzip") || media_type.ends_with("tar.gzip") {
-        Some(Compression::Gzip)
-    } else if media_type.ends_with(".tar") {
-        Some(Compression::None)
-    } else {
-        None
+    match media_type.rsplit_once("tar")?.1 {
+        "+gzip" | ".gzip" => Some(Compression::Gzip),
+        "" => Some(Compression::None),
+        _ => None,
     }
 }
 
