@@ -10,6 +10,8 @@ mod commands;
 mod diagnostic;
 mod env;
 mod error;
+mod key_files;
+mod listing;
 mod output;
 mod printable;
 mod registry_args;
@@ -17,6 +19,7 @@ mod runtime;
 mod size;
 mod structured;
 mod ui;
+mod verify_args;
 
 use std::{ffi::OsString, process::ExitCode};
 

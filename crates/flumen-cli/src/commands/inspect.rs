@@ -4,17 +4,22 @@ use std::{collections::BTreeSet, fmt::Write as _, path::Path};
 
 use clap::{Args, Subcommand};
 use flumen_object::{ObjectSet, container_images};
-use flumen_oci::{Reference, artifact::Pulled};
+use flumen_oci::{
+    Reference,
+    artifact::{Pulled, pull},
+};
 use serde::Serialize;
 
 use crate::{
-    artifact_args::ReadArgs,
+    artifact_args::{ReadArgs, verified},
     error::CommandError,
+    listing,
     printable::{Lines, printable},
     registry_args::RegistryArgs,
     runtime,
     structured::Structured,
     ui::Ui,
+    verify_args::VerifyArgs,
 };
 
 /// A line of the answer longer than this is no name any more.
@@ -58,6 +63,9 @@ struct ArtifactArgs {
     read: ReadArgs,
 
     #[command(flatten)]
+    verify: VerifyArgs,
+
+    #[command(flatten)]
     registry: RegistryArgs,
 }
 
@@ -96,7 +104,11 @@ pub(crate) fn run(args: &InspectArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let pulled = runtime::block_on(args.read.pull(&args.url, &args.registry))?;
+    let pulled = runtime::block_on(async {
+        let repository = args.registry.open(&args.url)?;
+        let target = verified(&repository, &args.url, &args.verify).await?;
+        Ok(pull(&repository, &target, &args.read.options()?).await?)
+    })?;
     let name = args.url.pinned(&pulled.digest);
     let objects = flumen_build::objects_of(&pulled.yaml, Path::new(&name))?;
     let inspection = Inspection::new(name, pulled, &objects);
@@ -105,7 +117,7 @@ fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             inspection.objects.iter().flat_map(|object| &object.images).collect();
         return match args.output {
             Some(format) => format.print(&images, ui),
-            None => ui.data(lines(images.iter().map(|image| image.as_str())).as_bytes()),
+            None => ui.data(listing::lines(images.into_iter().map(String::as_str)).as_bytes()),
         };
     }
     match args.output {
@@ -165,8 +177,4 @@ impl Inspection {
         }
         text
     }
-}
-
-fn lines<'t>(texts: impl Iterator<Item = &'t str>) -> String {
-    texts.map(|text| format!("{}\n", printable(text, Lines::Escape, MAX_LINE))).collect()
 }
