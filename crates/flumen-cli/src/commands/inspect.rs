@@ -62,8 +62,12 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
+    verify: bool,
+
     #[command(flatten)]
-    verify: VerifyArgs,
+    signatures: VerifyArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -106,7 +110,7 @@ pub(crate) fn run(args: &InspectArgs, ui: &Ui) -> Result<(), CommandError> {
 fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let pulled = runtime::block_on(async {
         let repository = args.registry.open(&args.url)?;
-        let target = verified(&repository, &args.url, &args.verify).await?;
+        let target = args.target(&repository).await?;
         Ok(pull(&repository, &target, &args.read.options()?).await?)
     })?;
     let name = args.url.pinned(&pulled.digest);
@@ -117,7 +121,13 @@ fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             inspection.objects.iter().flat_map(|object| &object.images).collect();
         return match args.output {
             Some(format) => format.print(&images, ui),
-            None => ui.data(listing::lines(images.into_iter().map(String::as_str)).as_bytes()),
+            None => {
+                let shown: Vec<String> = images
+                    .into_iter()
+                    .map(|image| printable(image, Lines::Escape, MAX_LINE))
+                    .collect();
+                ui.data(listing::lines(shown.iter().map(String::as_str)).as_bytes())
+            }
         };
     }
     match args.output {

@@ -54,8 +54,12 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
+    verify: bool,
+
     #[command(flatten)]
-    verify: VerifyArgs,
+    signatures: VerifyArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -73,7 +77,7 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_some() {
         ui.step(&format!("pulling {}", args.url));
     }
-    let target = verified(&repository, &args.url, &args.verify).await?;
+    let target = args.target(&repository).await?;
     let Some(dir) = &args.output else {
         let pulled = artifact::pull(&repository, &target, &options).await?;
         return ui.data(&pulled.yaml);
