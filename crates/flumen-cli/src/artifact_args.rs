@@ -50,17 +50,18 @@ impl ReadArgs {
     }
 }
 
-/// What a reference names, after its signature was checked if that is asked for. What follows must
-/// use the answer and not the tag, which may move.
+/// What a reference names, after its signature was checked if the options ask for that. What follows
+/// must use the answer and not the tag, which may move.
 pub(crate) async fn verified(
     repository: &Repository,
     reference: &Reference,
-    args: &VerifyArgs,
+    signatures: &VerifyArgs,
+    is_demanded: bool,
 ) -> Result<Target, CommandError> {
-    if !args.are_given() {
+    if !is_demanded && !signatures.are_given() {
         return Ok(reference.target());
     }
-    let policy = args.policy()?;
+    let policy = signatures.policy()?;
     let descriptor = repository.resolve(&reference.target()).await?;
     signature::verify(repository, &descriptor, &policy).await?;
     Ok(Target::Digest(descriptor.digest))

@@ -107,15 +107,6 @@ impl From<flumen_oci::Error> for CommandError {
     }
 }
 
-impl From<flumen_build::Error> for CommandError {
-    fn from(error: flumen_build::Error) -> Self {
-        let mut failure = Failure::chain(&error);
-        failure.hint = error.hint().map(ToOwned::to_owned);
-        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
-        Self::Failure(failure)
-    }
-}
-
 impl From<flumen_pipeline::Error> for Failure {
     fn from(error: flumen_pipeline::Error) -> Self {
         let mut failure = Self::chain(&error);
@@ -137,6 +128,15 @@ impl From<flumen_pipeline::job::Ended> for Failure {
 impl From<flumen_pipeline::Error> for CommandError {
     fn from(error: flumen_pipeline::Error) -> Self {
         Failure::from(error).into()
+    }
+}
+
+impl From<flumen_build::Error> for CommandError {
+    fn from(error: flumen_build::Error) -> Self {
+        let mut failure = Failure::chain(&error);
+        failure.hint = error.hint().map(ToOwned::to_owned);
+        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
+        Self::Failure(failure)
     }
 }
 

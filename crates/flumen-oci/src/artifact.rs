@@ -11,7 +11,7 @@
 #![allow(clippy::disallowed_methods, reason = "trees are packed from disk and unpacked to it")]
 
 mod about;
-mod annotations;
+pub(crate) mod annotations;
 mod compare;
 mod encryption;
 mod glob;

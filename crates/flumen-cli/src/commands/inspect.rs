@@ -110,7 +110,7 @@ pub(crate) fn run(args: &InspectArgs, ui: &Ui) -> Result<(), CommandError> {
 fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let pulled = runtime::block_on(async {
         let repository = args.registry.open(&args.url)?;
-        let target = args.target(&repository).await?;
+        let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
         Ok(pull(&repository, &target, &args.read.options()?).await?)
     })?;
     let name = args.url.pinned(&pulled.digest);

@@ -77,7 +77,7 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_some() {
         ui.step(&format!("pulling {}", args.url));
     }
-    let target = args.target(&repository).await?;
+    let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
     let Some(dir) = &args.output else {
         let pulled = artifact::pull(&repository, &target, &options).await?;
         return ui.data(&pulled.yaml);
