@@ -115,20 +115,16 @@ fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     })?;
     let name = args.url.pinned(&pulled.digest);
     let objects = flumen_build::objects_of(&pulled.yaml, Path::new(&name))?;
-    let inspection = Inspection::new(name, pulled, &objects);
+    let inspection = Inspection::new(&name, pulled, &objects);
     if args.container_images {
         let images: BTreeSet<&String> =
             inspection.objects.iter().flat_map(|object| &object.images).collect();
-        return match args.output {
-            Some(format) => format.print(&images, ui),
-            None => {
-                let shown: Vec<String> = images
-                    .into_iter()
-                    .map(|image| printable(image, Lines::Escape, MAX_LINE))
-                    .collect();
-                ui.data(listing::lines(shown.iter().map(String::as_str)).as_bytes())
-            }
-        };
+        if let Some(format) = args.output {
+            return format.print(&images, ui);
+        }
+        let shown: Vec<String> =
+            images.into_iter().map(|image| printable(image, Lines::Escape, MAX_LINE)).collect();
+        return ui.data(listing::lines(shown.iter().map(String::as_str)).as_bytes());
     }
     match args.output {
         Some(format) => format.print(&inspection, ui),
@@ -137,7 +133,7 @@ fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 impl Inspection {
-    fn new(name: String, pulled: Pulled, objects: &ObjectSet) -> Self {
+    fn new(name: &str, pulled: Pulled, objects: &ObjectSet) -> Self {
         let about = pulled.about;
         Self {
             artifact: format!("oci://{name}"),

@@ -96,7 +96,7 @@ struct ArtifactArgs {
     #[arg(long, requires = "cosign_key")]
     sign: bool,
 
-    /// Private key to sign with; its password is in the variable COSIGN_PASSWORD
+    /// Private key to sign with; its password is in `COSIGN_PASSWORD`
     #[arg(long, value_name = "FILE", requires = "sign")]
     cosign_key: Option<PathBuf>,
 
