@@ -11,6 +11,7 @@ mod env;
 mod error;
 mod output;
 mod printable;
+mod progress;
 mod registry_args;
 mod runtime;
 mod ui;

@@ -40,6 +40,7 @@ use self::{
 };
 use crate::{
     BlobStream, Descriptor, Digest, Document, Error, RawManifest, Result, Target, media_type,
+    reference::is_tag,
 };
 
 /// What registries accept, too.
@@ -292,7 +293,8 @@ impl Shared {
         let (mut digests, mut tags) = (BTreeSet::new(), Vec::new());
         self.store.with_index(|index| {
             for entry in index.entries() {
-                if self.subject(entry)?.is_none() {
+                // Other names are those of images that were taken along.
+                if entry.tag().is_none_or(is_tag) && self.subject(entry)?.is_none() {
                     digests.insert(entry.descriptor().digest.clone());
                     tags.extend(entry.tag().map(str::to_owned));
                 }
