@@ -72,6 +72,12 @@ impl Failure {
         self
     }
 
+    /// Says what was being done, from the inside out.
+    pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
+        self.context.push(doing.into());
+        self
+    }
+
     pub(crate) fn at(mut self, file: impl Into<PathBuf>, pos: Pos) -> Self {
         self.place = Some((file.into(), pos));
         self
@@ -100,6 +106,30 @@ impl From<flumen_oci::Error> for CommandError {
         let mut failure = Failure::chain(&error);
         failure.hint = error.hint();
         Self::Failure(failure)
+    }
+}
+
+impl From<flumen_pipeline::Error> for Failure {
+    fn from(error: flumen_pipeline::Error) -> Self {
+        let mut failure = Self::chain(&error);
+        failure.hint = error.hint();
+        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
+        failure
+    }
+}
+
+impl From<flumen_pipeline::job::Ended> for Failure {
+    fn from(ended: flumen_pipeline::job::Ended) -> Self {
+        match ended {
+            flumen_pipeline::job::Ended::Failed(error) => error.into(),
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl From<flumen_pipeline::Error> for CommandError {
+    fn from(error: flumen_pipeline::Error) -> Self {
+        Failure::from(error).into()
     }
 }
 

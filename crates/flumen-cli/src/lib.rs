@@ -9,12 +9,15 @@ mod commands;
 mod diagnostic;
 mod env;
 mod error;
+mod key_files;
+mod listing;
 mod output;
 mod printable;
 mod progress;
 mod registry_args;
 mod runtime;
 mod ui;
+mod verify_args;
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -57,6 +57,8 @@ pub enum Error {
     NotARegistry { host: String, reason: String },
     #[error("{host} sent an answer that is not used: {reason}")]
     Protocol { host: String, reason: String },
+    #[error("{host} does not take this much at once")]
+    PiecesWanted { host: String },
     #[error("{what} is too large: the limit is {limit} bytes")]
     TooLarge { what: String, limit: u64 },
     #[error("{host} cannot delete {what}{}", Detail(message))]
@@ -92,6 +94,24 @@ pub enum Error {
     // artifacts
 
     // signatures
+    #[error("no signatures found for {digest}")]
+    NoSignature { digest: Digest },
+    #[error("the signature of {digest} does not count")]
+    SignatureRefused {
+        digest: Digest,
+        #[source]
+        refusal: flumen_sign::Refusal,
+    },
+    #[error("the signature found for {digest} was made for {signed}")]
+    SignatureOfOtherDigest { digest: Digest, signed: String },
+    #[error(
+        "the signature of {digest} was made for the repository `{signed_as}` and not for `{repository}`"
+    )]
+    SignatureOfOtherRepository { digest: Digest, signed_as: String, repository: String },
+    #[error("{digest} has too many signatures, and none of those that were looked at counts")]
+    TooManySignatures { digest: Digest },
+    #[error("signing failed")]
+    Sign(#[source] flumen_sign::KeyError),
 }
 
 impl Error {
@@ -149,6 +169,12 @@ impl Error {
             Self::Credentials { .. } => {
                 Some("check Docker's configuration, or give `--creds user:password`".to_owned())
             }
+            Self::NoSignature { .. } => {
+                Some("`flumen sign artifact` signs it, `--key` says with which key".to_owned())
+            }
+            Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
+                "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
+            )),
             _ => None,
         }
     }
@@ -161,7 +187,10 @@ impl Error {
     /// Whether the same request may succeed when it is sent again.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } => true,
+            Self::RateLimited { .. }
+            | Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::PiecesWanted { .. } => true,
             Self::Refused { status, .. } => status.is_server_error(),
             _ => false,
         }

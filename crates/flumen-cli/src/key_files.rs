@@ -1,0 +1,66 @@
+//! Files with keys, passwords and trusted roots: small, and read whole.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use flumen_sign::{KeyError, Password, PrivateKey, PublicKey, TrustedRoot};
+
+use crate::{
+    env,
+    error::{CommandError, Failure},
+};
+
+/// A key has a few kilobytes, a trusted root with all its certificates some ten.
+const MAX_BYTES: u64 = 1 << 20;
+
+pub(crate) fn public_key(path: &Path) -> Result<PublicKey, CommandError> {
+    PublicKey::from_pem(&read(path)?).map_err(|error| unusable(path, &error))
+}
+
+/// Reads a private key; what opens it is in a file or in the environment.
+pub(crate) fn private_key(
+    path: &Path,
+    password_file: Option<&Path>,
+) -> Result<PrivateKey, CommandError> {
+    let password = password(password_file)?;
+    PrivateKey::from_pem(&read(path)?, password.as_ref()).map_err(|error| unusable(path, &error))
+}
+
+/// The password that is given, if one is.
+pub(crate) fn password(file: Option<&Path>) -> Result<Option<Password>, CommandError> {
+    let Some(file) = file else { return Ok(env::cosign_password()) };
+    // Editors end a file with a line break, which nobody means to type.
+    let text = read(file)?;
+    Ok(Some(Password::new(text.trim_end_matches(['\r', '\n']))))
+}
+
+pub(crate) fn trusted_root(path: &Path) -> Result<TrustedRoot, CommandError> {
+    TrustedRoot::from_json(&read(path)?)
+        .map_err(|error| CommandError::failure(format!("`{}`: {error}", path.display())))
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
+    let failure = |error: io::Error| {
+        CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
+    };
+    let mut text = String::new();
+    #[expect(clippy::disallowed_methods, reason = "the user names the file, and it is no source")]
+    let file = File::open(path).map_err(failure)?;
+    let length = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(failure)?;
+    if length as u64 > MAX_BYTES {
+        let path = path.display();
+        return Err(CommandError::failure(format!("`{path}` is too large for what it should be")));
+    }
+    Ok(text)
+}
+
+fn unusable(path: &Path, error: &KeyError) -> CommandError {
+    let failure = Failure::new(format!("`{}`: {error}", path.display()));
+    match error.hint() {
+        Some(hint) => failure.hint(hint).into(),
+        None => failure.into(),
+    }
+}
