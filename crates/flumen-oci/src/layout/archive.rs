@@ -9,7 +9,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tempfile::{NamedTempFile, TempPath};
@@ -35,7 +35,7 @@ pub(super) struct Archive {
 
 #[derive(Debug)]
 struct State {
-    index: LayoutIndex,
+    index: Arc<LayoutIndex>,
     blobs: BTreeMap<Digest, Blob>,
     /// The file that is being written; without it the archive is only read.
     draft: Option<Draft>,
@@ -74,14 +74,14 @@ impl Archive {
         &self.path
     }
 
-    pub(super) fn with_index<T>(&self, read: impl FnOnce(&LayoutIndex) -> T) -> T {
-        read(&self.state().index)
+    pub(super) fn index(&self) -> Arc<LayoutIndex> {
+        Arc::clone(&self.state().index)
     }
 
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut LayoutIndex) -> T) -> Result<T> {
         let mut state = self.state();
         self.draft(&mut state)?;
-        Ok(change(&mut state.index))
+        Ok(change(Arc::make_mut(&mut state.index)))
     }
 
     pub(super) fn locate(&self, digest: &Digest) -> Option<Extent> {
@@ -249,7 +249,7 @@ fn read(path: &Path) -> Result<State> {
     };
     check_marker(&path.join(MARKER), file(MARKER)?)?;
     let index = LayoutIndex::parse(&path.join(INDEX), file(INDEX)?)?;
-    Ok(State { index, blobs, draft: None })
+    Ok(State { index: Arc::new(index), blobs, draft: None })
 }
 
 /// Goes over the raw headers once, because a reader of names would hold names of any length.

@@ -5,7 +5,7 @@ mod authentication;
 mod downloads;
 mod limits;
 mod redirects;
-mod registries;
+pub(crate) mod registries;
 mod retries;
 mod stub;
 mod tls;

@@ -15,13 +15,13 @@ use tempfile::TempDir;
 use super::{options, repository};
 
 /// A registry that ends with the value.
-enum Running {
+pub(crate) enum Running {
     Embedded { server: Server, _data: TempDir },
     Real(RealRegistry),
 }
 
 impl Running {
-    async fn all() -> Vec<Self> {
+    pub(crate) async fn all() -> Vec<Self> {
         let data = tempfile::tempdir().expect("a directory");
         let server = Server::start(Options::new(data.path())).await.expect("a registry");
         let embedded = Self::Embedded { server, _data: data };
@@ -29,7 +29,7 @@ impl Running {
         [embedded].into_iter().chain(real).collect()
     }
 
-    fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         match self {
             Self::Embedded { server, .. } => server.address().to_string(),
             Self::Real(registry) => registry.host().to_owned(),
