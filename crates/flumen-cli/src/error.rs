@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, env, error::Error as _, io, path::PathBuf, process::ExitCode};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use flumen_fs::FsError;
 use flumen_object::Object;
 use flumen_yaml::{EmitError, Pos};
@@ -48,6 +49,8 @@ pub(crate) enum CommandError {
     Stdout {
         source: io::Error,
     },
+    /// No failure: two things were compared, and the difference has been printed.
+    Different,
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -133,6 +136,15 @@ impl From<flumen_pipeline::Error> for CommandError {
     }
 }
 
+impl From<flumen_build::Error> for CommandError {
+    fn from(error: flumen_build::Error) -> Self {
+        let mut failure = Failure::chain(&error);
+        failure.hint = error.hint().map(ToOwned::to_owned);
+        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
+        Self::Failure(failure)
+    }
+}
+
 impl CommandError {
     /// A failure that needs no hint.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
@@ -148,6 +160,7 @@ impl CommandError {
             Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::SUCCESS
             }
+            Self::Different => ExitCode::from(WRONG_INPUT),
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -199,6 +212,7 @@ impl CommandError {
                 hint: failure.hint.as_deref(),
                 ..Diagnostic::new(failure.message.as_str())
             },
+            Self::Different => Diagnostic::new("they differ"),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }
@@ -219,12 +233,23 @@ fn unprintable(object: &Object, source: &EmitError) -> String {
 fn report_usage(error: &clap::Error) -> ExitCode {
     // Help that nobody reads to its end is no failure.
     let _ = error.print();
-    if error.use_stderr() { ExitCode::from(WRONG_USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() { usage_status(error) } else { ExitCode::SUCCESS }
 }
 
 /// The same without colours, because they cannot be told from what an argument smuggles in.
 fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> ExitCode {
     let plain = error.render().to_string();
     ui.talk(&format!("{}\n", printable(&plain, Lines::Keep(30), MAX_USAGE_BYTES)));
-    ExitCode::from(WRONG_USAGE)
+    usage_status(error)
+}
+
+/// What stands behind no option is input: an address that cannot be read is as wrong as a path that
+/// is not there.
+fn usage_status(error: &clap::Error) -> ExitCode {
+    let is_input = error.kind() == ErrorKind::ValueValidation
+        && matches!(
+            error.get(ContextKind::InvalidArg),
+            Some(ContextValue::String(argument)) if !argument.starts_with('-')
+        );
+    ExitCode::from(if is_input { WRONG_INPUT } else { WRONG_USAGE })
 }

@@ -37,8 +37,8 @@ pub enum Error {
     // registries
     #[error("{what} was not found")]
     NotFound { what: String },
-    #[error("{host} refuses the credentials or asks for some{}", Detail(message))]
-    Unauthorized { host: String, message: String },
+    #[error("{host} {} credentials (401 Unauthorized){}", if *shown { "refuses the" } else { "asks for" }, Detail(message))]
+    Unauthorized { host: String, shown: bool, message: String },
     #[error("{what}: access is denied (403 Forbidden){}", Detail(message))]
     Forbidden { what: String, message: String },
     #[error("{host} limits the rate of requests{}", Detail(message))]
@@ -55,7 +55,7 @@ pub enum Error {
     Tls { host: String, reason: String },
     #[error("{host} does not answer as a registry: {reason}")]
     NotARegistry { host: String, reason: String },
-    #[error("{host} sent an answer that is not used: {reason}")]
+    #[error("the answer of {host} is refused: {reason}")]
     Protocol { host: String, reason: String },
     #[error("{host} does not take this much at once")]
     PiecesWanted { host: String },
@@ -92,7 +92,41 @@ pub enum Error {
     #[error("what belongs to the artifact is more than {limit}")]
     GraphTooLarge { limit: String },
     // artifacts
-
+    #[error("annotation not found: {digest} has no `{name}`")]
+    AnnotationNotFound { digest: Digest, name: &'static str },
+    #[error("checksum mismatch: the content of {digest} is not what its annotation says")]
+    ChecksumMismatch { digest: Digest },
+    #[error("encrypted artifact, you need to supply a private key for decryption")]
+    Encrypted,
+    #[error("encrypted artifact {digest} cannot be decrypted: {reason}")]
+    Undecryptable { digest: Digest, reason: String },
+    #[error("only the layouts of one text can be encrypted")]
+    CannotEncrypt,
+    #[error("{}: no age {kind} {}", file.display(), AtLine(*line))]
+    InvalidKey { kind: &'static str, file: PathBuf, line: u32 },
+    #[error("no layers found in image {digest}")]
+    NoLayers { digest: Digest },
+    #[error("invalid archive, manifest.yaml was not found after unpacking")]
+    NoManifestFile,
+    #[error("{digest} holds no manifests: it is {found}")]
+    NotManifests { digest: Digest, found: String },
+    #[error("index {digest} has no manifest for the platform linux/amd64")]
+    NoPlatform { digest: Digest },
+    #[error("layer {digest} has the unsupported media type `{media_type}`")]
+    UnsupportedLayer { digest: Digest, media_type: String },
+    #[error("layer {digest} is not a valid archive: {reason}")]
+    InvalidArchive { digest: Digest, reason: String },
+    #[error("unsafe archive: the entry `{entry}` of layer {digest} {reason}")]
+    UnsafeEntry { digest: Digest, entry: String, reason: String },
+    #[error("layer {digest} is too large: the limit is {limit} bytes after unpacking")]
+    OverBudget { digest: Digest, limit: u64 },
+    #[error("layer {digest} holds too many files: the limit is {limit}")]
+    TooManyFiles { digest: Digest, limit: u64 },
+    #[error("the artifact cannot be packed")]
+    Packing {
+        #[source]
+        source: std::io::Error,
+    },
     // signatures
     #[error("no signatures found for {digest}")]
     NoSignature { digest: Digest },
@@ -132,9 +166,12 @@ impl Error {
                 summary(tags)
             )),
             Self::NotFound { .. } => {
-                Some("`flumen list artifacts` shows the tags of a repository".to_owned())
+                Some("`flumen list artifacts` shows what is there; some registries also say this to who may not read".to_owned())
             }
-            Self::Unauthorized { .. } => Some(
+            Self::Unauthorized { shown: true, .. } => {
+                Some("check the user and the password; a token may have expired".to_owned())
+            }
+            Self::Unauthorized { shown: false, .. } => Some(
                 "give `--creds user:password`, or log in so that Docker's configuration has them"
                     .to_owned(),
             ),
@@ -159,7 +196,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::NotARegistry { .. } => {
-                Some("check the host and its port: this may be a web page".to_owned())
+                Some("check the host and its port: something else may be listening there".to_owned())
             }
             Self::DeletionUnsupported { .. } => Some(
                 "deletion may be disabled in the registry's configuration; deleting by digest \
@@ -175,8 +212,18 @@ impl Error {
             Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
                 "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
             )),
+            Self::Encrypted => {
+                Some("`--age-identities` names a file with the private key".to_owned())
+            }
+            Self::OverBudget { .. } | Self::TooManyFiles { .. } => {
+                Some("`--max-size` raises the limit, if you trust the artifact".to_owned())
+            }
             _ => None,
         }
+    }
+
+    pub(crate) const fn packing(source: std::io::Error) -> Self {
+        Self::Packing { source }
     }
 
     /// Whether a place was asked and does not have it.
@@ -210,5 +257,14 @@ struct Detail<'a>(&'a str);
 impl fmt::Display for Detail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
+}
+
+/// The line of a file, or that there is none.
+struct AtLine(u32);
+
+impl fmt::Display for AtLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { f.write_str("in it") } else { write!(f, "on line {}", self.0) }
     }
 }

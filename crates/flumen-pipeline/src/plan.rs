@@ -3,15 +3,17 @@
 //! It is made from a component and names things by address, so that whoever executes it needs no
 //! component file.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fmt, path::Path};
 
-use flumen_git::GitReference;
+use flumen_fs::clean;
+use flumen_git::{GitReference, GitUrl};
 use flumen_kustomize::LoadRestriction;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     BuildId, Error, Result,
     config::{Component, Kustomize, LoadRestrictor, OciArtifactTable, RepositorySource, Source},
+    state::unusable,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +29,7 @@ pub struct BuildPlan {
 }
 
 /// A state of a repository, and the source root in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitSource {
     /// An http(s) URL or an absolute path.
     pub url: String,
@@ -162,6 +164,17 @@ impl KustomizeConfig {
     }
 }
 
+/// The URL may hold a password.
+impl fmt::Debug for GitSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitSource")
+            .field("url", &GitUrl::parse(&self.url).map(|url| url.to_string()))
+            .field("reference", &self.reference)
+            .field("path", &self.path)
+            .finish()
+    }
+}
+
 impl GitSource {
     pub(crate) fn reference(&self) -> GitReference {
         match self.reference.as_str() {
@@ -182,16 +195,14 @@ fn git_source_of(
     } else {
         &repository.repo
     };
-    let is_remote =
-        address.contains("://") || address.split('/').next().is_some_and(|host| host.contains(':'));
-    let url = if is_remote {
-        address.clone()
-    } else {
-        // Paths in a file are relative to it; those of the command line were made absolute there.
-        let path = file.parent().unwrap_or(Path::new("")).join(address);
-        let path = std::path::absolute(&path)
-            .map_err(|source| Error::State { path: path.clone(), source })?;
-        path.display().to_string()
+    let url = match GitUrl::parse(address)? {
+        // Paths in a file are relative to it.
+        GitUrl::Local(path) => {
+            let path = file.parent().unwrap_or(Path::new("")).join(path);
+            let path = std::path::absolute(&path).map_err(|source| unusable(&path, source))?;
+            clean(&path).display().to_string()
+        }
+        _ => address.clone(),
     };
     Ok(GitSource {
         url,

@@ -1,4 +1,6 @@
 //! Registries, layouts and artifacts, against real ones.
 
+mod artifact;
 mod client;
 mod copy;
+mod judges;

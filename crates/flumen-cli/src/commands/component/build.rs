@@ -3,9 +3,10 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use flumen_git::GitUrl;
 use flumen_oci::Reference;
 use flumen_pipeline::{
-    Artifact, BuildId, BuildOrder, Caching, Destination, Environment,
+    Artifact, BuildId, BuildOrder, Caching, Destination, Environment, Remote,
     config::Component,
     job::{Ended, Status},
 };
@@ -54,6 +55,10 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     no_cache: bool,
 
+    /// Fetch what kustomizations name by URL; also switched on by `FLUMEN_REMOTE=1`
+    #[arg(long)]
+    remote: bool,
+
     /// Address of a connected repository: a URL or a path
     #[arg(long, value_name = "NAME=URL", value_parser = parse_repo)]
     repo: Vec<(String, String)>,
@@ -70,13 +75,20 @@ pub(crate) struct BuildArgs {
     registry: RegistryArgs,
 }
 
-fn parse_repo(text: &str) -> Result<(String, String), &'static str> {
-    match text.split_once('=') {
-        Some((name, url)) if !name.is_empty() && !url.is_empty() => {
-            Ok((name.to_owned(), url.to_owned()))
+/// Paths of the command line are relative to where it is typed.
+fn parse_repo(text: &str) -> Result<(String, String), String> {
+    let (name, address) = text
+        .split_once('=')
+        .filter(|(name, address)| !name.is_empty() && !address.is_empty())
+        .ok_or("expected NAME=URL")?;
+    let address = match GitUrl::parse(address).map_err(|error| error.to_string())? {
+        GitUrl::Local(path) => {
+            let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+            path.display().to_string()
         }
-        _ => Err("expected NAME=URL"),
-    }
+        _ => address.to_owned(),
+    };
+    Ok((name.to_owned(), address))
 }
 
 /// How one build ended.
@@ -168,6 +180,7 @@ impl BuildArgs {
             registries: Arc::new(sources),
             repos: self.repo.iter().cloned().collect(),
             caching: if self.no_cache { Caching::BuildAlways } else { Caching::Reuse },
+            remote: if self.remote || env::remote() { Remote::Fetch } else { Remote::Refuse },
         })
     }
 }

@@ -5,7 +5,7 @@ mod authentication;
 mod downloads;
 mod limits;
 mod redirects;
-pub(crate) mod registries;
+mod registries;
 mod retries;
 mod stub;
 mod tls;

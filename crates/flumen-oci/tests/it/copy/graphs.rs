@@ -8,9 +8,10 @@ use flumen_oci::{
     layout::Layout,
     media_type,
 };
+use flumen_testkit::EmbeddedRegistry;
+use tokio::runtime::Runtime;
 
-use super::{repository, sample::Sample};
-use crate::client::registries::Running;
+use super::{repository, sample::Sample, with_each};
 
 fn tag(name: &str) -> Target {
     Target::Tag(name.to_owned())
@@ -53,41 +54,38 @@ async fn layouts_and_archives_hold_whole_graphs() {
     sample.check(&back, "v1").await;
 }
 
-#[tokio::test]
-async fn registries_hold_whole_graphs() {
-    let dir = tempfile::tempdir().expect("a scratch directory");
-    let source = layout(&dir.path().join("source"));
-    let sample = Sample::put(&source).await;
-    for (number, registry) in Running::all().await.iter().enumerate() {
-        let first = repository(&registry.host(), "org/first");
+#[test]
+fn registries_hold_whole_graphs() {
+    with_each(async |registry| {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let source = layout(&dir.path().join("source"));
+        let sample = Sample::put(&source).await;
+        let first = repository(registry.host(), "org/first");
         let options = CopyOptions::default();
         copy(&source, &tag("v1"), &first, Some("v1"), &options).await.expect("to the registry");
-        let second = repository(&registry.host(), "org/second");
+        let second = repository(registry.host(), "org/second");
         let copied = check(&sample, &first, &second).await;
-        assert_eq!((copied.blobs_copied, copied.blobs_mounted), (0, 7), "{}", registry.host());
-        let back = layout(&dir.path().join(format!("back-{number}")));
-        check(&sample, &first, &back).await;
-    }
+        assert_eq!((copied.blobs_copied, copied.blobs_mounted), (0, 7));
+        check(&sample, &first, &layout(&dir.path().join("back"))).await;
+    });
 }
 
 /// The build of an artifact that someone brings mirrors it under the name of the build.
-#[tokio::test]
-async fn acceptance_10_another_registry_holds_the_same_digest() {
-    let dir = tempfile::tempdir().expect("a scratch directory");
-    let source = layout(&dir.path().join("source"));
-    let sample = Sample::put(&source).await;
-    let registries = Running::all().await;
-    let places = registries.iter().map(|registry| repository(&registry.host(), "org/app"));
-    let mut from = source;
-    for to in places {
+#[test]
+fn acceptance_10_another_registry_holds_the_same_digest() {
+    let a = EmbeddedRegistry::start();
+    let from = repository(a.host(), "org/app");
+    let sample = Runtime::new().expect("a runtime").block_on(Sample::put(&from));
+    with_each(async |b| {
+        // Connections belong to the runtime that made them.
+        let from = repository(a.host(), "org/app");
+        let to = repository(b.host(), "org/app");
         let options = CopyOptions::default();
-        copy(&from, &tag("v1"), &to, Some("v1"), &options).await.expect("a mirror");
         copy(&from, &tag("v1"), &to, Some("build-1"), &options).await.expect("a mirror");
         let resolved = to.resolve(&tag("build-1")).await.expect("the name of the build");
         assert_eq!(resolved.digest, *sample.root.digest());
         sample.check(&to, "build-1").await;
-        from = to;
-    }
+    });
 }
 
 #[tokio::test]
@@ -106,26 +104,26 @@ async fn a_copy_goes_on_with_what_is_missing() {
     sample.check(&to, "v1").await;
 }
 
-#[tokio::test]
-async fn damage_stays_where_it_is() {
-    let dir = tempfile::tempdir().expect("a scratch directory");
-    let source = layout(&dir.path().join("source"));
-    let sample = Sample::put(&source).await;
-    let damaged = dir.path().join("source/blobs/sha256").join(sample.blobs[2].0.digest.hex());
-    let mut bytes = fs::read(&damaged).expect("a blob");
-    bytes[0] ^= 1;
-    fs::write(&damaged, bytes).expect("damage");
-    let mut places = vec![layout(&dir.path().join("to"))];
-    let registries = Running::all().await;
-    places.extend(registries.iter().map(|registry| repository(&registry.host(), "org/app")));
-    for to in places {
-        let result = copy(&source, &tag("v1"), &to, Some("v1"), &CopyOptions::default()).await;
-        let error = result.expect_err("damaged content").to_string();
-        assert!(error.contains("digest mismatch"), "{error}");
-        assert!(error.contains(&damaged.display().to_string()), "{error}");
-        assert!(to.resolve(&tag("v1")).await.expect_err("no tag").is_not_found());
-        assert!(!to.has_blob(&sample.blobs[2].0).await.expect("an answer"), "{to}");
-    }
+#[test]
+fn damage_stays_where_it_is() {
+    with_each(async |registry| {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let source = layout(&dir.path().join("source"));
+        let sample = Sample::put(&source).await;
+        let descriptor = &sample.blobs[2].0;
+        let damaged = dir.path().join("source/blobs/sha256").join(descriptor.digest.hex());
+        let mut bytes = fs::read(&damaged).expect("a blob");
+        bytes[0] ^= 1;
+        fs::write(&damaged, bytes).expect("damage");
+        for to in [layout(&dir.path().join("to")), repository(registry.host(), "org/app")] {
+            let result = copy(&source, &tag("v1"), &to, Some("v1"), &CopyOptions::default()).await;
+            let error = result.expect_err("damaged content").to_string();
+            assert!(error.contains("digest mismatch"), "{error}");
+            assert!(error.contains(&damaged.display().to_string()), "{error}");
+            assert!(to.resolve(&tag("v1")).await.expect_err("no tag").is_not_found());
+            assert!(!to.has_blob(descriptor).await.expect("an answer"), "{to}");
+        }
+    });
 }
 
 #[tokio::test]

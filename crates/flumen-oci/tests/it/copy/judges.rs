@@ -12,8 +12,7 @@ use flumen_oci::{
 };
 use flumen_testkit::{skip, tool};
 
-use super::{repository, sample::Sample};
-use crate::client::registries::Running;
+use super::{repository, sample::Sample, with_each};
 
 /// The program, or nothing where it is missing, which is said.
 fn judge(name: &str) -> Option<PathBuf> {
@@ -80,24 +79,23 @@ async fn skopeo_reads_and_writes_the_same_layouts() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn crane_reads_and_writes_the_same_layouts() {
+#[test]
+fn crane_reads_and_writes_the_same_layouts() {
     let Some(crane) = judge("crane") else { return };
-    let scratch = tempfile::tempdir().expect("a scratch directory");
-    let (ours, sample) = sample_in(&scratch.path().join("ours")).await;
-    for (number, registry) in Running::all().await.iter().enumerate() {
-        let to = repository(&registry.host(), "org/app");
+    with_each(async |registry| {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let (ours, sample) = sample_in(&scratch.path().join("ours")).await;
+        let to = repository(registry.host(), "org/app");
         let tag = Target::Tag("v1".to_owned());
         copy(&ours, &tag, &to, Some("v1"), &CopyOptions::default()).await.expect("a copy");
         let name = format!("{}/org/app:v1", registry.host());
         let digest = run(&crane, &["digest", "--insecure", &name]);
         assert_eq!(String::from_utf8_lossy(&digest).trim(), sample.root.digest().to_string());
-        let file = scratch.path().join(format!("theirs-{number}"));
-        let path = file.display().to_string();
-        run(&crane, &["pull", "--insecure", "--format=oci", &name, &path]);
+        let file = scratch.path().join("theirs");
+        run(&crane, &["pull", "--insecure", "--format=oci", &name, &file.display().to_string()]);
         let theirs = Layout::open(&file).expect("their layout");
         let target = theirs.sole_target().await.expect("one artifact");
         assert_eq!(target, Target::Digest(sample.root.digest().clone()));
         check_index(&Repository::Layout(theirs), &sample, target).await;
-    }
+    });
 }
