@@ -1,3 +1,4 @@
 //! Registries, layouts and artifacts, against real ones.
 
 mod client;
+mod signature;
