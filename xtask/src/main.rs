@@ -11,6 +11,7 @@ mod campaign;
 mod corpora;
 mod generate;
 mod generate_fieldspecs;
+mod generate_schema;
 mod golden;
 mod process;
 mod progress;

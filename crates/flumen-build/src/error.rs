@@ -21,7 +21,7 @@ pub enum Error {
     #[error("kustomize build failed: {problem}")]
     Patch { problem: String, file: PathBuf, pos: Pos, hint: Option<&'static str> },
 
-    #[error("{0}")]
+    #[error(transparent)]
     File(#[from] FsError),
 
     #[error("{error}")]

@@ -1,15 +1,51 @@
 //! Every environment variable that flumen reads, beside those of the terminal (`NO_COLOR` and its
 //! kin, which the colour library reads).
 
-use std::env;
+use std::{env, path::PathBuf};
 
+use flumen_pipeline::State;
 use flumen_sign::Password;
+
+use crate::error::{CommandError, Failure};
 
 /// `on` labels every object as `--enable-managedby-label` does; kustomize reads it too.
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
 
+/// The directory of Docker's configuration; without it, `.docker` in the home directory.
+const DOCKER_CONFIG: &str = "DOCKER_CONFIG";
+const HOME: &str = "HOME";
+
 pub(crate) fn managed_by_label() -> bool {
     env::var_os(MANAGED_BY_LABEL).is_some_and(|value| value == "on")
+}
+
+/// Where programs keep data and state; the defaults lie below `HOME`.
+const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+
+/// The local store and what is known about builds.
+pub(crate) fn state() -> Result<State, CommandError> {
+    let data = user_directory(XDG_DATA_HOME, ".local/share")?;
+    let state = user_directory(XDG_STATE_HOME, ".local/state")?;
+    Ok(State::new(data.join("flumen"), state.join("flumen")))
+}
+
+/// Relative paths count as unset, as the XDG specification wants it.
+fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandError> {
+    let absolute =
+        |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute(variable).or_else(|| Some(absolute(HOME)?.join(below_home))).ok_or_else(|| {
+        Failure::new("there is no home directory to keep builds in")
+            .hint(format!("set `HOME` or `{variable}`"))
+            .into()
+    })
+}
+
+/// The file in which Docker keeps credentials and the names of its helpers.
+pub(crate) fn docker_config() -> Option<PathBuf> {
+    let named = env::var_os(DOCKER_CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let at_home = || Some(PathBuf::from(env::var_os(HOME)?).join(".docker"));
+    Some(named.or_else(at_home)?.join("config.json"))
 }
 
 /// The password of private keys; cosign reads it too.

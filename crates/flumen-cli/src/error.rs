@@ -48,6 +48,8 @@ pub(crate) enum CommandError {
     Stdout {
         source: io::Error,
     },
+    /// No failure: two things were compared, and the difference has been printed.
+    Different,
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -69,6 +71,12 @@ impl Failure {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what was being done, from the inside out.
+    pub(crate) fn within(mut self, doing: impl Into<String>) -> Self {
+        self.context.push(doing.into());
         self
     }
 
@@ -99,6 +107,39 @@ impl From<flumen_oci::Error> for CommandError {
     }
 }
 
+impl From<flumen_pipeline::Error> for Failure {
+    fn from(error: flumen_pipeline::Error) -> Self {
+        let mut failure = Self::chain(&error);
+        failure.hint = error.hint();
+        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
+        failure
+    }
+}
+
+impl From<flumen_pipeline::job::Ended> for Failure {
+    fn from(ended: flumen_pipeline::job::Ended) -> Self {
+        match ended {
+            flumen_pipeline::job::Ended::Failed(error) => error.into(),
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl From<flumen_pipeline::Error> for CommandError {
+    fn from(error: flumen_pipeline::Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<flumen_build::Error> for CommandError {
+    fn from(error: flumen_build::Error) -> Self {
+        let mut failure = Failure::chain(&error);
+        failure.hint = error.hint().map(ToOwned::to_owned);
+        failure.place = error.location().map(|(file, pos)| (file.to_owned(), pos));
+        Self::Failure(failure)
+    }
+}
+
 impl CommandError {
     /// A failure that needs no hint.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
@@ -114,6 +155,7 @@ impl CommandError {
             Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::SUCCESS
             }
+            Self::Different => ExitCode::from(WRONG_INPUT),
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -165,6 +207,7 @@ impl CommandError {
                 hint: failure.hint.as_deref(),
                 ..Diagnostic::new(failure.message.as_str())
             },
+            Self::Different => Diagnostic::new("they differ"),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

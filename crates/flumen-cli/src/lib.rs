@@ -2,18 +2,22 @@
 //!
 //! Arguments come in through [`cli`], one module in [`commands`] does the work, and everything that
 //! is printed goes through [`ui`]: data to stdout, conversation to stderr. Exit status 1 means that
-//! the input is wrong, 2 that the command line is.
+//! the input is wrong (or, of two things compared, that they differ), 2 that the command line is.
 
+mod artifact_args;
 mod cli;
 mod commands;
 mod diagnostic;
 mod env;
 mod error;
 mod key_files;
+mod listing;
 mod output;
 mod printable;
 mod registry_args;
 mod runtime;
+mod size;
+mod structured;
 mod ui;
 mod verify_args;
 

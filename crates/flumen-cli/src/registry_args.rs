@@ -8,7 +8,10 @@ use flumen_oci::{
     client::{ClientCertificate, ClientOptions, Credentials, Registry, Timeouts},
 };
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    env,
+    error::{CommandError, Failure},
+};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Registry")]
@@ -63,6 +66,7 @@ impl RegistryArgs {
         let client_certificate = self.cert_file.clone().zip(self.key_file.clone());
         Ok(ClientOptions {
             credentials: self.creds.clone(),
+            docker_config: env::docker_config(),
             insecure: self.insecure_registry,
             ca_file: self.ca_file.clone(),
             client_certificate: client_certificate

@@ -54,6 +54,16 @@ impl Ui {
         }
     }
 
+    /// Says what is being done, as Flux says it.
+    pub(crate) fn step(&self, doing: &str) {
+        self.talk(&format!("► {}\n", printable(doing, Lines::Escape, MAX_WARNING_BYTES)));
+    }
+
+    /// Says what was achieved.
+    pub(crate) fn success(&self, done: &str) {
+        self.talk(&format!("✔ {}\n", printable(done, Lines::Escape, MAX_WARNING_BYTES)));
+    }
+
     /// Prints styled text that is safe for a terminal.
     #[expect(clippy::unused_self, reason = "having a `Ui` is the permission to print")]
     pub(crate) fn talk(&self, styled: &str) {

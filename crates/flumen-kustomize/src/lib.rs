@@ -38,6 +38,7 @@ mod session;
 mod transform;
 mod vars;
 
+pub use decode::nearest;
 pub use error::{Error, Location};
 pub use loader::LoadRestriction;
 pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};

@@ -2,13 +2,40 @@
 //!
 //! Three ways of packing ([`Format`]) and one more that is only read; the reader tells them apart by
 //! what the manifest says, so nobody has to.
+//!
+//! ```text
+//! text or directory ─▶ layer ─▶ Packed ─▶ Repository
+//! text or directory ◀─ sink ◀─ unpack ◀── Repository
+//! ```
+
+mod about;
+mod annotations;
+mod compare;
+mod encryption;
+mod glob;
+mod ignore;
+mod layer;
+mod pack;
+mod pull;
+mod read;
+mod sink;
+mod transfer;
+mod tree;
+mod unpack;
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use jiff::Timestamp;
 
-use crate::{Descriptor, Digest, Error, RawManifest, Repository, Result, Target};
+pub use self::{
+    about::About,
+    compare::{Change, ChangeKind, compare_with_path},
+    encryption::{Identities, Recipients},
+    ignore::Ignore,
+    pack::{Packed, pack_encrypted, pack_yaml},
+    pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
+    tree::{TreeOptions, pack_path, pack_text},
+};
 
 /// How content is laid out in an artifact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,25 +61,6 @@ pub struct Metadata {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// An artifact that was made here and is not stored anywhere yet.
-#[derive(Clone, Debug)]
-pub struct Packed {
-    pub manifest: RawManifest,
-    pub blobs: Vec<(Descriptor, Bytes)>,
-}
-
-impl Packed {
-    /// Stores it; the tag appears last.
-    pub async fn push(&self, _to: &Repository, _tag: Option<&str>) -> Result<Digest> {
-        Err(Error::Missing)
-    }
-}
-
-/// Packs objects, given as multi-document YAML.
-pub fn pack_yaml(_yaml: &[u8], _format: Format, _metadata: &Metadata) -> Result<Packed> {
-    Err(Error::Missing)
-}
-
 /// How much an artifact may hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -61,27 +69,19 @@ pub struct Budget {
     pub files: u64,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { bytes: 256 << 20, files: 10_000 }
+impl Budget {
+    const BYTES: u64 = 256 << 20;
+    const FILES: u64 = 10_000;
+
+    /// So many bytes, and as many more files as there are more bytes than usual.
+    pub fn of_bytes(bytes: u64) -> Self {
+        let times = bytes.div_ceil(Self::BYTES).max(1);
+        Self { bytes, files: Self::FILES.saturating_mul(times) }
     }
 }
 
-/// What a reader is given beside the artifact's name.
-#[derive(Clone, Debug, Default)]
-pub struct PullOptions {
-    pub budget: Budget,
-}
-
-/// An artifact that was read and checked.
-#[derive(Clone, Debug)]
-pub struct Pulled {
-    pub manifest: RawManifest,
-    /// All manifests as one multi-document YAML text.
-    pub yaml: Bytes,
-}
-
-/// Reads an artifact of any format as manifests.
-pub async fn pull(_from: &Repository, _target: &Target, _options: &PullOptions) -> Result<Pulled> {
-    Err(Error::Missing)
+impl Default for Budget {
+    fn default() -> Self {
+        Self { bytes: Self::BYTES, files: Self::FILES }
+    }
 }

@@ -57,6 +57,8 @@ pub enum Error {
     NotARegistry { host: String, reason: String },
     #[error("{host} sent an answer that is not used: {reason}")]
     Protocol { host: String, reason: String },
+    #[error("{host} does not take this much at once")]
+    PiecesWanted { host: String },
     #[error("{what} is too large: the limit is {limit} bytes")]
     TooLarge { what: String, limit: u64 },
     #[error("{host} cannot delete {what}{}", Detail(message))]
@@ -90,7 +92,41 @@ pub enum Error {
     #[error("what belongs to the artifact is more than {limit}")]
     GraphTooLarge { limit: String },
     // artifacts
-
+    #[error("annotation not found: {digest} has no `{name}`")]
+    AnnotationNotFound { digest: Digest, name: &'static str },
+    #[error("checksum mismatch: the content of {digest} is not what its annotation says")]
+    ChecksumMismatch { digest: Digest },
+    #[error("encrypted artifact, you need to supply a private key for decryption")]
+    Encrypted,
+    #[error("encrypted artifact {digest} cannot be decrypted: {reason}")]
+    Undecryptable { digest: Digest, reason: String },
+    #[error("only the layouts of one text can be encrypted")]
+    CannotEncrypt,
+    #[error("{}: no age {kind} {}", file.display(), AtLine(*line))]
+    InvalidKey { kind: &'static str, file: PathBuf, line: u32 },
+    #[error("no layers found in image {digest}")]
+    NoLayers { digest: Digest },
+    #[error("invalid archive, manifest.yaml was not found after unpacking")]
+    NoManifestFile,
+    #[error("{digest} holds no manifests: it is {found}")]
+    NotManifests { digest: Digest, found: String },
+    #[error("index {digest} has no manifest for the platform linux/amd64")]
+    NoPlatform { digest: Digest },
+    #[error("layer {digest} has the unsupported media type `{media_type}`")]
+    UnsupportedLayer { digest: Digest, media_type: String },
+    #[error("layer {digest} is not a valid archive: {reason}")]
+    InvalidArchive { digest: Digest, reason: String },
+    #[error("unsafe archive: the entry `{entry}` of layer {digest} {reason}")]
+    UnsafeEntry { digest: Digest, entry: String, reason: String },
+    #[error("layer {digest} is too large: the limit is {limit} bytes after unpacking")]
+    OverBudget { digest: Digest, limit: u64 },
+    #[error("layer {digest} holds too many files: the limit is {limit}")]
+    TooManyFiles { digest: Digest, limit: u64 },
+    #[error("the artifact cannot be packed")]
+    Packing {
+        #[source]
+        source: std::io::Error,
+    },
     // signatures
     #[error("no signatures found for {digest}")]
     NoSignature { digest: Digest },
@@ -173,8 +209,18 @@ impl Error {
             Self::SignatureOfOtherRepository { signed_as, .. } => Some(format!(
                 "if this is a copy of that artifact and is meant to be, say `--signed-as {signed_as}`"
             )),
+            Self::Encrypted => {
+                Some("`--age-identities` names a file with the private key".to_owned())
+            }
+            Self::OverBudget { .. } | Self::TooManyFiles { .. } => {
+                Some("`--max-size` raises the limit, if you trust the artifact".to_owned())
+            }
             _ => None,
         }
+    }
+
+    pub(crate) const fn packing(source: std::io::Error) -> Self {
+        Self::Packing { source }
     }
 
     /// Whether a place was asked and does not have it.
@@ -185,7 +231,10 @@ impl Error {
     /// Whether the same request may succeed when it is sent again.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } => true,
+            Self::RateLimited { .. }
+            | Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::PiecesWanted { .. } => true,
             Self::Refused { status, .. } => status.is_server_error(),
             _ => false,
         }
@@ -205,5 +254,14 @@ struct Detail<'a>(&'a str);
 impl fmt::Display for Detail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
+}
+
+/// The line of a file, or that there is none.
+struct AtLine(u32);
+
+impl fmt::Display for AtLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { f.write_str("in it") } else { write!(f, "on line {}", self.0) }
     }
 }

@@ -14,6 +14,7 @@
 //! A digest is checked where the bytes arrive, so nothing above ever sees content that is not what
 //! its name says.
 
+mod annotation;
 pub mod artifact;
 mod blob;
 pub mod client;
@@ -21,6 +22,7 @@ pub mod copy;
 mod digest;
 mod error;
 pub mod layout;
+pub mod listing;
 mod location;
 mod manifest;
 pub mod media_type;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use crate::{Digest, Error, Result, media_type};
 
@@ -129,6 +129,9 @@ impl RawManifest {
         let media_type = self.descriptor.media_type.as_str();
         let invalid =
             |reason: String| Error::InvalidManifest { digest: self.digest().clone(), reason };
+        if self.is_ambiguous() {
+            return Err(invalid("it is an image and an index at the same time".to_owned()));
+        }
         if media_type::INDEXES.contains(&media_type) {
             let index = serde_json::from_slice(&self.bytes).map_err(|e| invalid(e.to_string()))?;
             Ok(Document::Index(index))
@@ -139,5 +142,17 @@ impl RawManifest {
         } else {
             Err(invalid(format!("its media type `{media_type}` is not one of a manifest")))
         }
+    }
+    /// Whether one reader could take it for an image and the next one for an index.
+    fn is_ambiguous(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Shape {
+            config: Option<IgnoredAny>,
+            layers: Option<IgnoredAny>,
+            manifests: Option<IgnoredAny>,
+        }
+        serde_json::from_slice::<Shape>(&self.bytes).is_ok_and(|shape| {
+            shape.manifests.is_some() && (shape.layers.is_some() || shape.config.is_some())
+        })
     }
 }

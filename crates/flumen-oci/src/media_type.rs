@@ -11,6 +11,9 @@ pub const DOCKER_INDEX: &str = "application/vnd.docker.distribution.manifest.lis
 pub const DOCKER_CONFIG: &str = "application/vnd.docker.container.image.v1+json";
 pub const DOCKER_LAYER_GZIP: &str = "application/vnd.docker.image.rootfs.diff.tar.gzip";
 
+/// Says that an OCI artifact holds manifests as Flumen packs them.
+pub const FLUMEN_MANIFESTS: &str = "application/vnd.flumen.manifests.v1";
+
 pub const FLUX_CONFIG: &str = "application/vnd.cncf.flux.config.v1+json";
 pub const FLUX_CONTENT: &str = "application/vnd.cncf.flux.content.v1";
 pub const FLUX_CONTENT_GZIP: &str = "application/vnd.cncf.flux.content.v1.tar+gzip";

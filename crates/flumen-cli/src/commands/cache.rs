@@ -1,7 +1,10 @@
-//! `flumen cache`.
+//! `flumen cache`: what builds leave on this machine.
+
+mod prune;
 
 use clap::{Args, Subcommand};
 
+use self::prune::PruneArgs;
 use crate::{error::CommandError, ui::Ui};
 
 /// Work with the local store
@@ -13,9 +16,11 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    Prune,
+    Prune(PruneArgs),
 }
 
-pub(crate) fn run(args: &CacheArgs, _ui: &Ui) -> Result<(), CommandError> {
-    Err(CommandError::failure(format!("{:?} is not available yet", args.what)))
+pub(crate) fn run(args: &CacheArgs, ui: &Ui) -> Result<(), CommandError> {
+    match &args.what {
+        What::Prune(args) => prune::run(args, ui),
+    }
 }

@@ -1,8 +1,13 @@
 //! `flumen pull artifact`.
 
-use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
 
-use crate::{error::CommandError, ui::Ui};
+use clap::{Args, Subcommand};
+use flumen_oci::{Reference, artifact};
+
+use crate::{
+    artifact_args::ReadArgs, error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
+};
 
 /// Pull from a registry
 #[derive(Debug, Args)]
@@ -16,16 +21,65 @@ enum What {
     Artifact(Box<ArtifactArgs>),
 }
 
-/// Pull an artifact and unpack it
+/// Pull an artifact and print its manifests, or unpack it
+///
+/// Artifacts of every layout are read: kustomizer's, Flux's, ORAS' and flumen's own. Digest and
+/// checksum are compared before anything is printed or written, and a refusal leaves the directory
+/// as it was.
 #[derive(Debug, Args)]
-struct ArtifactArgs {}
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  # Print the manifests
+  flumen pull artifact oci://registry.example.com/org/app:v1.0.0
+
+  # Unpack into a directory that exists
+  mkdir app && flumen pull artifact oci://registry.example.com/org/app:v1.0.0 -o app"
+)]
+struct ArtifactArgs {
+    /// The artifact, by tag or digest
+    #[arg(value_name = "URL")]
+    url: Reference,
+
+    /// Unpack into this directory, which must exist
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    registry: RegistryArgs,
+}
 
 pub(crate) fn run(args: &PullArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => artifact(args, ui),
+        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
     }
 }
 
-fn artifact(_args: &ArtifactArgs, _ui: &Ui) -> Result<(), CommandError> {
-    Err(CommandError::failure("not available yet"))
+async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+    match &args.output {
+        None => {
+            let pulled = args.read.pull(&args.url, &args.registry).await?;
+            ui.data(&pulled.yaml)
+        }
+        Some(dir) => unpack(args, dir, ui).await,
+    }
+}
+
+async fn unpack(args: &ArtifactArgs, dir: &Path, ui: &Ui) -> Result<(), CommandError> {
+    let repository = args.registry.open(&args.url)?;
+    ui.step(&format!("pulling {}", args.url));
+    let options = args.read.options()?;
+    let pulled = artifact::pull_to_dir(&repository, &args.url.target(), dir, &options).await?;
+    for (name, value) in [("source", &pulled.about.source), ("revision", &pulled.about.revision)] {
+        if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
+            ui.success(&format!("{name} {value}"));
+        }
+    }
+    ui.success(&format!("digest {}", pulled.digest));
+    ui.success(&format!("{} files unpacked to {}", pulled.files.len(), dir.display()));
+    Ok(())
 }

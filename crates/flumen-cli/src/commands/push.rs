@@ -1,8 +1,32 @@
 //! `flumen push artifact`.
 
-use clap::{Args, Subcommand};
+use std::{
+    collections::BTreeMap,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use crate::{error::CommandError, ui::Ui};
+use clap::{Args, Subcommand, ValueEnum};
+use flumen_build::{Inputs, Options};
+use flumen_fs::DiskTree;
+use flumen_oci::{
+    Reference, Target,
+    artifact::{
+        self, Format, Ignore, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text,
+    },
+};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{
+    artifact_args::{ReadArgs, read_text},
+    error::{CommandError, Failure},
+    registry_args::RegistryArgs,
+    runtime,
+    structured::Structured,
+    ui::Ui,
+};
 
 /// Push what was built to a registry
 #[derive(Debug, Args)]
@@ -17,15 +41,238 @@ enum What {
 }
 
 /// Pack manifests into an artifact and push it
+///
+/// Either what is built from kustomizations, files and other artifacts (-k, -f, -a, -p), as one
+/// text in the order of applying; or a directory as it is (--path), as Flux does it. The short
+/// options are those of kustomizer; Flux's `-f` and `-a` are `--path` and `--annotations` here.
+///
+/// Equal input gives an equal layer on any machine. Prints the digest that was pushed.
 #[derive(Debug, Args)]
-struct ArtifactArgs {}
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  # An overlay
+  flumen push artifact oci://registry.example.com/org/app:v1.0.0 -k overlays/production
+
+  # Files over which a patch goes, encrypted
+  flumen push artifact oci://registry.example.com/org/app:v1.0.0 -f manifests -p patch.yaml \\
+    --age-recipients team.txt
+
+  # A directory as it is, for Flux
+  flumen push artifact oci://registry.example.com/org/app:v1.0.0 --path ./deploy \\
+    --source https://git.example.com/org/app.git --revision v1.0.0@sha1:0123456"
+)]
+struct ArtifactArgs {
+    /// Where to push; without a tag it is `latest`
+    #[arg(value_name = "URL")]
+    url: Reference,
+
+    #[command(flatten)]
+    inputs: InputArgs,
+
+    #[command(flatten)]
+    tree: TreeArgs,
+
+    /// Where the content comes from; required with --path
+    #[arg(long, value_name = "URL", required_unless_present_any = BUILT)]
+    source: Option<String>,
+
+    /// Which state of the source, `branch@sha1:commit` by convention; required with --path
+    #[arg(long, value_name = "REVISION", required_unless_present_any = BUILT)]
+    revision: Option<String>,
+
+    /// A further annotation of the manifest
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_annotation)]
+    annotations: Vec<(String, String)>,
+
+    /// Set the time of creation to 1970, and permissions to those that Git keeps
+    #[arg(long)]
+    reproducible: bool,
+
+    /// Print where it was pushed as JSON or YAML
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Structured>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    registry: RegistryArgs,
+}
+
+/// Any of these means that something is built.
+const BUILT: [&str; 3] = ["kustomize", "filename", "artifact"];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is built")]
+struct InputArgs {
+    /// Directory with a kustomization
+    #[arg(short, long, value_name = "DIR")]
+    kustomize: Vec<PathBuf>,
+
+    /// Manifest, or directory of manifests
+    #[arg(short, long, value_name = "PATH")]
+    filename: Vec<PathBuf>,
+
+    /// Other artifact whose objects go in
+    #[arg(short, long, value_name = "URL")]
+    artifact: Vec<Reference>,
+
+    /// Patch file that goes over all of it: a kustomization with `patches`, strategic merge
+    /// documents, or a JSON 6902 list with a `target`
+    #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
+    patch: Vec<PathBuf>,
+
+    /// Layout of the artifact
+    #[arg(long, value_enum, default_value = "kustomizer")]
+    format: PackFormat,
+
+    /// Encrypt for the age public keys in this file
+    #[arg(long, value_name = "FILE")]
+    age_recipients: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A directory as it is")]
+struct TreeArgs {
+    /// Directory or file, or `-` for the standard input
+    #[arg(long, value_name = "PATH", required_unless_present_any = BUILT,
+          conflicts_with_all = ["kustomize", "filename", "artifact", "patch", "age_recipients"])]
+    path: Option<PathBuf>,
+
+    /// Patterns of files to leave out, in the syntax of .gitignore; replaces the default ones
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "path")]
+    ignore_paths: Vec<String>,
+
+    /// Pack what symbolic links lead to, instead of leaving them out
+    #[arg(long, requires = "path")]
+    resolve_symlinks: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PackFormat {
+    /// As kustomizer writes it; readable by Flux
+    Kustomizer,
+    /// OCI 1.1 with an artifact type
+    Oci,
+}
 
 pub(crate) fn run(args: &PushArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => artifact(args, ui),
+        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
     }
 }
 
-fn artifact(_args: &ArtifactArgs, _ui: &Ui) -> Result<(), CommandError> {
-    Err(CommandError::failure("not available yet"))
+/// What is printed for programs.
+#[derive(Serialize)]
+struct Pushed {
+    url: String,
+    repository: String,
+    tag: String,
+    digest: String,
+}
+
+async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+    let Target::Tag(tag) = args.url.target() else {
+        return Err(Failure::new("a digest is what pushing gives, not where it goes")
+            .hint("name a tag, as in oci://registry.example.com/org/app:v1.0.0")
+            .into());
+    };
+    let repository = args.registry.open(&args.url)?;
+    let packed = match &args.tree.path {
+        Some(path) => args.pack_tree(path)?,
+        None => args.pack_built(ui).await?,
+    };
+    if args.output.is_none() {
+        ui.step(&format!("pushing artifact to {}", args.url));
+    }
+    let digest = packed.push(&repository, Some(&tag)).await?;
+    let pinned = args.url.pinned(&digest);
+    let Some(format) = args.output else {
+        ui.success(&format!("artifact successfully pushed to {pinned}"));
+        return ui.data(format!("{pinned}\n").as_bytes());
+    };
+    let pushed = Pushed {
+        url: format!("oci://{pinned}"),
+        repository: args.url.name(),
+        tag,
+        digest: digest.to_string(),
+    };
+    format.print(&pushed, ui)
+}
+
+impl ArtifactArgs {
+    fn pack_tree(&self, path: &Path) -> Result<Packed, CommandError> {
+        let metadata = self.metadata();
+        if path == Path::new("-") {
+            let mut text = Vec::new();
+            io::stdin().read_to_end(&mut text).map_err(|error| {
+                Failure::new(format!("cannot read the standard input: {error}"))
+            })?;
+            return Ok(pack_text(&text, &metadata)?);
+        }
+        Ok(pack_path(path, &self.tree.options(self.reproducible), &metadata)?)
+    }
+
+    async fn pack_built(&self, ui: &Ui) -> Result<Packed, CommandError> {
+        let mut inputs = Inputs {
+            kustomizations: self.inputs.kustomize.clone(),
+            files: self.inputs.filename.clone(),
+            documents: Vec::new(),
+            patches: self.inputs.patch.clone(),
+        };
+        for reference in &self.inputs.artifact {
+            let pulled = self.read.pull(reference, &self.registry).await?;
+            inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
+        }
+        let built = flumen_build::build(Arc::new(DiskTree), &inputs, &Options::default())?;
+        ui.warnings(&built.warnings);
+        if built.objects.is_empty() {
+            return Err(CommandError::failure("there are no Kubernetes objects to push"));
+        }
+        let yaml = built.to_yaml()?;
+        let format = match self.inputs.format {
+            PackFormat::Kustomizer => Format::Kustomizer,
+            PackFormat::Oci => Format::Oci,
+        };
+        let metadata = self.metadata();
+        Ok(match &self.inputs.age_recipients {
+            None => artifact::pack_yaml(&yaml, format, &metadata)?,
+            Some(file) => {
+                let recipients = Recipients::parse(&read_text(file)?, file)?;
+                artifact::pack_encrypted(&yaml, format, &metadata, &recipients)?
+            }
+        })
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata {
+            source: self.source.clone().unwrap_or_default(),
+            revision: self.revision.clone().unwrap_or_default(),
+            created: if self.reproducible { Timestamp::UNIX_EPOCH } else { Timestamp::now() },
+            annotations: self.annotations.iter().cloned().collect::<BTreeMap<_, _>>(),
+        }
+    }
+}
+
+impl TreeArgs {
+    fn options(&self, reproducible: bool) -> TreeOptions {
+        TreeOptions {
+            ignore: if self.ignore_paths.is_empty() {
+                Ignore::default()
+            } else {
+                Ignore::new(self.ignore_paths.iter().map(String::as_str))
+            },
+            resolve_symlinks: self.resolve_symlinks,
+            normalize_modes: reproducible,
+        }
+    }
+}
+
+fn parse_annotation(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected key=value"),
+    }
 }

@@ -1,8 +1,9 @@
 //! `flumen tag artifact`.
 
 use clap::{Args, Subcommand};
+use flumen_oci::Reference;
 
-use crate::{error::CommandError, ui::Ui};
+use crate::{error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui};
 
 /// Add tags
 #[derive(Debug, Args)]
@@ -17,15 +18,50 @@ enum What {
 }
 
 /// Add tags to an artifact
+///
+/// The tags point at the same bytes, so the digest and the signatures stay what they are. A tag that
+/// exists is moved.
 #[derive(Debug, Args)]
-struct ArtifactArgs {}
+#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Examples:
+  # Promote a version
+  flumen tag artifact oci://registry.example.com/org/app:v1.0.0 --tag latest --tag stable
+
+  # Give a name to a digest
+  flumen tag artifact oci://registry.example.com/org/app@sha256:… --tag v1.0.1")]
+struct ArtifactArgs {
+    /// The artifact, as `oci://host/path[:tag][@digest]`; the tag `latest` if none is given
+    #[arg(value_name = "URL")]
+    url: String,
+
+    /// Tags to add; may be given more than once, or with commas between
+    #[arg(long = "tag", value_name = "TAG", required = true, value_delimiter = ',')]
+    tags: Vec<String>,
+
+    #[command(flatten)]
+    registry: RegistryArgs,
+}
 
 pub(crate) fn run(args: &TagArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => artifact(args, ui),
+        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
     }
 }
 
-fn artifact(_args: &ArtifactArgs, _ui: &Ui) -> Result<(), CommandError> {
-    Err(CommandError::failure("not available yet"))
+async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+    let reference: Reference = args.url.parse()?;
+    // All of them are checked before the first one is set.
+    let tagged: Vec<(&String, Reference)> = args
+        .tags
+        .iter()
+        .map(|tag| Ok((tag, format!("oci://{}:{tag}", reference.name()).parse()?)))
+        .collect::<Result<_, CommandError>>()?;
+    let repository = args.registry.open(&reference)?;
+    let manifest = repository.manifest(&reference.target()).await?;
+    for (tag, tagged) in tagged {
+        repository.put_manifest(&manifest, Some(tag)).await?;
+        ui.talk(&format!("tagged {} as {tagged}\n", manifest.digest()));
+    }
+    Ok(())
 }

@@ -4,10 +4,12 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+mod component;
 mod failure;
 mod options;
 mod output;
 mod reference;
+mod tags;
 mod talk;
 
 use std::{

@@ -15,7 +15,8 @@ use std::path::Path;
 
 use flumen_yaml::{Budget, Node, Pos, Scalar, Style, Tag, Text, Value as Tree};
 
-pub(crate) use self::problem::{Found, Problem, nearest};
+pub use self::problem::nearest;
+pub(crate) use self::problem::{Found, Problem};
 use crate::{
     error::{Context, Error},
     loader::File,

@@ -139,10 +139,7 @@ impl fmt::Display for Problem {
 }
 
 /// The candidate that is spelled most like `word`, if any is close.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Nobody misspells a longer name, and the comparison is quadratic.
     const LONGEST: usize = 64;
     if word.len() > LONGEST {

@@ -6,7 +6,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::Deserialize;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Duration, Instant, timeout_at};
 
 use super::{connections, options::Timeouts};
 use crate::{Error, Result};
@@ -151,35 +151,19 @@ fn harmless(text: &str) -> String {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
-    let mut words =
-        text.split(|c: char| c.is_whitespace() || is_unsafe(c)).filter(|w| !w.is_empty());
-    let mut line = String::new();
-    let mut chars = 0;
-    while let Some(word) = words.next() {
-        let separator = usize::from(!line.is_empty());
-        let room = MAX_MESSAGE_CHARS.saturating_sub(chars + separator);
-        if room == 0 {
-            line.push('…');
-            break;
-        }
-        if separator == 1 {
-            line.push(' ');
-        }
-        line.extend(word.chars().take(room));
-        chars += separator + word.chars().take(room).count();
-        if word.chars().nth(room).is_some() {
-            line.push('…');
-            break;
-        }
+    let spaced: String = text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
-    line
 }
 
 /// The body of an answer, piece by piece, as long as it keeps coming.
 #[derive(Debug)]
 pub(super) struct Body {
     response: Response,
-    idle: std::time::Duration,
+    idle: Duration,
     patience: Instant,
     progress: usize,
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -20,14 +21,14 @@ use super::{
     connections::{self, Connections, Peer},
     credentials::{Credentials, Kind, Secret},
     options::{ClientOptions, Timeouts},
-    retry::{self, Retry},
+    retry::Retry,
 };
 use crate::{Error, Result};
 
 const CLIENT_ID: &str = "flumen";
 const MAX_TOKEN_ANSWER: usize = 64 << 10;
 /// What the token specification says when the service does not.
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(60);
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(1);
 /// A token is not used in its last seconds: it has to live until the request arrives.
 const MARGIN: Duration = Duration::from_secs(10);
 
@@ -41,9 +42,8 @@ impl Scope {
     }
 
     /// Reading another repository as well.
-    pub(super) fn and_pull(mut self, repository: &str) -> Self {
-        self.0.push_str(&format!(" repository:{repository}:pull"));
-        self
+    pub(super) fn and_pull(&self, repository: &str) -> Self {
+        Self(format!("{} repository:{repository}:pull", self.0))
     }
 }
 
@@ -54,6 +54,7 @@ pub(super) struct Auth {
     allows_plain_http: bool,
     timeouts: Timeouts,
     given: Option<Credentials>,
+    docker_config: Option<PathBuf>,
     found: OnceCell<Option<Credentials>>,
     challenge: Mutex<Option<Challenge>>,
     tokens: Mutex<HashMap<Scope, Token>>,
@@ -83,6 +84,7 @@ impl Auth {
             allows_plain_http: options.insecure,
             timeouts: options.timeouts,
             given: options.credentials.clone(),
+            docker_config: options.docker_config.clone(),
             found: OnceCell::new(),
             challenge: Mutex::new(None),
             tokens: Mutex::new(HashMap::new()),
@@ -161,7 +163,8 @@ impl Auth {
         if self.given.is_some() {
             return Ok(self.given.as_ref());
         }
-        let search = || Credentials::from_docker(&self.host, &self.timeouts);
+        let Some(config) = &self.docker_config else { return Ok(None) };
+        let search = || Credentials::from_docker(&self.host, config, &self.timeouts);
         Ok(self.found.get_or_try_init(search).await?.as_ref())
     }
 
@@ -223,7 +226,7 @@ impl Auth {
         }
         let lifetime = token.expires_in.map_or(DEFAULT_LIFETIME, Duration::from_secs);
         // A lifetime of years is as good as one of a day, and dates have an end.
-        let lifetime = lifetime.min(Duration::from_secs(86_400)).saturating_sub(MARGIN);
+        let lifetime = lifetime.min(Duration::from_hours(24)).saturating_sub(MARGIN);
         Ok(Token { header: self.bearer(text)?, expires: Instant::now() + lifetime })
     }
 
@@ -278,29 +281,15 @@ impl Auth {
         connections: &Connections,
     ) -> Result<Answer> {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let mut retry = Retry::new(self.timeouts.total);
+        let (idle, mut retry) = (self.timeouts.idle, Retry::new(self.timeouts.total));
         loop {
-            let response = connections
-                .send(
-                    Peer::Other,
-                    method.clone(),
-                    url,
-                    headers.clone(),
-                    Body::from(body.clone()),
-                    self.timeouts.idle,
-                )
-                .await?;
-            let answer = Answer::read(
-                response,
-                "the token",
-                MAX_TOKEN_ANSWER,
-                &self.timeouts,
-                retry.deadline(),
-            )
-            .await?;
-            if !(retry::is_transient(answer.status)
-                && retry.pause(retry::retry_after(&answer.headers)).await)
-            {
+            let (method, headers, body) =
+                (method.clone(), headers.clone(), Body::from(body.clone()));
+            let response = connections.send(Peer::Other, method, url, headers, body, idle).await?;
+            let deadline = retry.deadline();
+            let (what, limit) = ("the token", MAX_TOKEN_ANSWER);
+            let answer = Answer::read(response, what, limit, &self.timeouts, deadline).await?;
+            if !retry.after_answer(answer.status, &answer.headers).await {
                 return Ok(answer);
             }
         }

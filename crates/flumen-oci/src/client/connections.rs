@@ -1,6 +1,6 @@
 //! Connections: TLS, sockets, and what can go wrong on the way.
 
-use std::{error::Error as _, iter, path::Path, time::Duration};
+use std::{error::Error as _, io, iter, path::Path, time::Duration};
 
 use reqwest::{
     Body, Certificate, Client, ClientBuilder, Identity, Method, Response, Url, header::HeaderMap,
@@ -99,16 +99,28 @@ pub(super) fn failure(url: &Url, error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::TimedOut { host, doing: "while connecting" };
     }
-    let is_tls = iter::successors(error.source(), |cause| (*cause).source()).any(|cause| {
-        let io = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        cause.is::<rustls::Error>() || io.is_some_and(|inner| inner.is::<rustls::Error>())
-    });
+    let is_tls = error.source().is_some_and(concerns_tls);
     let reason = innermost(error);
     match (is_tls, error.is_connect()) {
-        (true, _) => Error::Tls { host, reason },
+        (true, true) => Error::Tls { host, reason },
         (false, true) => Error::Unreachable { host, reason },
-        (false, false) => Error::Interrupted { host, reason },
+        (_, false) => Error::Interrupted { host, reason },
     }
+}
+
+fn concerns_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
+    }
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        // An `io::Error` is no link of the chain of causes, it stands in front of one. One that says
+        // nothing but that the other side hung up comes from a handshake: nobody reads before.
+        return match error.get_ref() {
+            Some(inner) => error.kind() == io::ErrorKind::UnexpectedEof || concerns_tls(inner),
+            None => false,
+        };
+    }
+    error.source().is_some_and(concerns_tls)
 }
 
 /// The last cause says most; those above it repeat that something failed.

@@ -1,6 +1,6 @@
 //! Who we are: credentials of the user, and where they come from.
 
-use std::{convert::Infallible, fmt, str::FromStr};
+use std::{convert::Infallible, fmt, io, path::Path, str::FromStr};
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 
@@ -58,18 +58,29 @@ impl FromStr for Credentials {
 }
 
 impl Credentials {
-    /// What Docker's configuration and its helpers have for this host.
-    pub(super) async fn from_docker(host: &str, timeouts: &Timeouts) -> Result<Option<Self>> {
+    /// What Docker's configuration or one of the helpers named there has for this host.
+    pub(super) async fn from_docker(
+        host: &str,
+        config: &Path,
+        timeouts: &Timeouts,
+    ) -> Result<Option<Self>> {
+        let unusable = |reason: String| Error::Credentials { host: host.to_owned(), reason };
+        let text = match tokio::fs::read(config).await {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(unusable(format!("cannot read `{}`: {error}", config.display())));
+            }
+        };
         let server = host.to_owned();
         // A helper is a program, and nobody knows how long it takes.
-        let lookup =
-            tokio::task::spawn_blocking(move || docker_credential::get_credential(&server));
-        let unusable =
-            |reason: &str| Error::Credentials { host: host.to_owned(), reason: reason.to_owned() };
+        let lookup = tokio::task::spawn_blocking(move || {
+            docker_credential::get_credential_from_reader(text.as_slice(), &server)
+        });
         let found = tokio::time::timeout(timeouts.total, lookup)
             .await
-            .map_err(|_| unusable("the credential helper does not answer"))?
-            .map_err(|_| unusable("the credential helper broke"))?;
+            .map_err(|_| unusable("the credential helper does not answer".to_owned()))?
+            .map_err(|_| unusable("the credential helper broke".to_owned()))?;
         match found {
             Ok(DockerCredential::UsernamePassword(user, password)) => {
                 Ok(Some(Self(Kind::Password { user, password: Secret::new(password) })))
@@ -77,30 +88,52 @@ impl Credentials {
             Ok(DockerCredential::IdentityToken(token)) => {
                 Ok(Some(Self(Kind::Refresh(Secret::new(token)))))
             }
-            Err(
-                CredentialRetrievalError::NoCredentialConfigured
-                | CredentialRetrievalError::ConfigNotFound
-                | CredentialRetrievalError::ConfigReadError,
-            ) => Ok(None),
-            // What helpers print is not repeated: it may hold what must stay hidden.
-            Err(CredentialRetrievalError::HelperFailure { stdout, stderr, .. })
-                if [&stdout, &stderr].iter().any(|text| text.contains("credentials not found")) =>
-            {
-                Ok(None)
+            Err(error) if has_none(&error) => Ok(None),
+            Err(error) => {
+                let place = config.display();
+                Err(unusable(format!("{} (configured in `{place}`)", reason(&error))))
             }
-            Err(CredentialRetrievalError::HelperFailure { helper, .. }) => {
-                Err(unusable(&format!("the credential helper `{helper}` failed")))
-            }
-            Err(CredentialRetrievalError::HelperCommunicationError) => {
-                Err(unusable("the credential helper cannot be started"))
-            }
-            Err(CredentialRetrievalError::MalformedHelperResponse) => {
-                Err(unusable("the credential helper answered nonsense"))
-            }
-            Err(
-                CredentialRetrievalError::CredentialDecodingError
-                | CredentialRetrievalError::CredentialMismatchError,
-            ) => Err(unusable("the entry in Docker's configuration cannot be read")),
+        }
+    }
+}
+
+/// Whether there is nothing for this host, which is no failure.
+fn has_none(error: &CredentialRetrievalError) -> bool {
+    match error {
+        CredentialRetrievalError::NoCredentialConfigured => true,
+        // All helpers say it with these words, because Docker compares them.
+        CredentialRetrievalError::HelperFailure { stdout, stderr, .. } => {
+            [stdout, stderr].iter().any(|text| text.contains("credentials not found"))
+        }
+        _ => false,
+    }
+}
+
+/// The reason in words. What a helper prints is not repeated: it may be what must stay hidden.
+fn reason(error: &CredentialRetrievalError) -> String {
+    match error {
+        CredentialRetrievalError::HelperFailure { helper, .. } => {
+            format!("the credential helper `{helper}` failed")
+        }
+        CredentialRetrievalError::HelperCommunicationError => {
+            "the credential helper cannot be started".to_owned()
+        }
+        CredentialRetrievalError::MalformedHelperResponse => {
+            "the credential helper gave an answer that cannot be read".to_owned()
+        }
+        _ => "the entry cannot be read".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_show() {
+        for text in ["user:hush", "hush"] {
+            let credentials: Credentials = text.parse().expect("anything will do");
+            assert!(!format!("{credentials:?}").contains("hush"));
         }
     }
 }

@@ -7,7 +7,9 @@ use reqwest::{
 use serde::Deserialize;
 
 use super::{RemoteRepository, answer::Answer, auth::Scope, transport::Call};
-use crate::{Descriptor, Digest, Error, Hasher, RawManifest, Result, Target, media_type};
+use crate::{
+    Descriptor, Digest, Error, Hasher, RawManifest, Result, Target, media_type, reference,
+};
 
 /// Registries have to take manifests of this size and may refuse larger ones.
 const MAX_MANIFEST: usize = 4 << 20;
@@ -22,8 +24,12 @@ impl RemoteRepository {
         if answer.status == StatusCode::OK
             && let Some(descriptor) = described(&answer)
         {
-            self.check_name(target, &descriptor.digest)?;
-            return Ok(descriptor);
+            return match target {
+                Target::Digest(expected) if *expected != descriptor.digest => {
+                    Err(Error::DigestMismatch { expected: expected.clone() })
+                }
+                _ => Ok(descriptor),
+            };
         }
         // An answer to HEAD has no words, and some registries leave out what is needed here.
         let can_say_more = answer.status.is_success()
@@ -44,7 +50,7 @@ impl RemoteRepository {
                 reason: "a web page instead of a manifest".to_owned(),
             });
         }
-        let digest = self.checked_digest(target, &answer)?;
+        let digest = checked_digest(target, &answer)?;
         let media_type = media_type(&answer, &digest)?;
         let descriptor = Descriptor::new(&media_type, digest, answer.body.len() as u64);
         Ok(RawManifest { descriptor, bytes: answer.body })
@@ -106,6 +112,12 @@ impl RemoteRepository {
     }
 
     async fn manifest_call(&self, method: Method, target: &Target, actions: &str) -> Result<Call> {
+        if let Target::Tag(tag) = target
+            && !reference::is_tag(tag)
+        {
+            let text = format!("{}:{tag}", self.reference());
+            return Err(Error::InvalidReference { text });
+        }
         let url = self.url(&format!("manifests/{target}")).await?;
         let scope = Scope::new(&self.path, actions);
         let mut call = Call::new(method, url, scope, self.manifest_name(target));
@@ -115,33 +127,23 @@ impl RemoteRepository {
         }
         Ok(call)
     }
+}
 
-    /// The digest of what arrived, which is what was asked for and what the registry says that it is.
-    fn checked_digest(&self, target: &Target, answer: &Answer) -> Result<Digest> {
-        let announced = answer.header(CONTENT_DIGEST).and_then(|text| text.parse::<Digest>().ok());
-        let expected = match target {
-            Target::Digest(digest) => Some(digest),
-            Target::Tag(_) => announced.as_ref(),
-        };
-        let Some(expected) = expected else { return Ok(Digest::of(&answer.body)) };
-        let mut hasher = Hasher::new(expected.algorithm());
-        hasher.update(&answer.body);
-        let actual = hasher.finish();
-        if actual == *expected {
-            Ok(actual)
-        } else {
-            Err(Error::DigestMismatch { expected: expected.clone() })
-        }
-    }
-
-    #[expect(clippy::unused_self, reason = "reads better beside `checked_digest`")]
-    fn check_name(&self, target: &Target, actual: &Digest) -> Result<()> {
-        match target {
-            Target::Digest(digest) if digest != actual => {
-                Err(Error::DigestMismatch { expected: digest.clone() })
-            }
-            _ => Ok(()),
-        }
+/// The digest of what arrived, which is what was asked for and what the registry says that it is.
+fn checked_digest(target: &Target, answer: &Answer) -> Result<Digest> {
+    let announced = answer.header(CONTENT_DIGEST).and_then(|text| text.parse::<Digest>().ok());
+    let expected = match target {
+        Target::Digest(digest) => Some(digest),
+        Target::Tag(_) => announced.as_ref(),
+    };
+    let Some(expected) = expected else { return Ok(Digest::of(&answer.body)) };
+    let mut hasher = Hasher::new(expected.algorithm());
+    hasher.update(&answer.body);
+    let actual = hasher.finish();
+    if actual == *expected {
+        Ok(actual)
+    } else {
+        Err(Error::DigestMismatch { expected: expected.clone() })
     }
 }
 

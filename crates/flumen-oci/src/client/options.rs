@@ -7,8 +7,9 @@ use super::Credentials;
 /// How to talk to a registry.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// Without them, those in Docker's configuration are used.
     pub credentials: Option<Credentials>,
+    /// Docker's configuration file, which is asked if no credentials are given. It may be missing.
+    pub docker_config: Option<PathBuf>,
     /// Allows plain HTTP and certificates that nobody vouches for.
     ///
     /// A port that is given is tried with HTTP first; without one, or with 443, HTTPS comes first.
@@ -44,8 +45,8 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(10),
             idle: Duration::from_secs(10),
-            commit: Duration::from_secs(300),
-            total: Duration::from_secs(60),
+            commit: Duration::from_mins(5),
+            total: Duration::from_mins(1),
         }
     }
 }

@@ -31,8 +31,8 @@ pub(super) async fn probe(host: &str, connections: &Connections) -> Result<Url> 
     let has_own_port = secure.port().is_some();
     let (first, second) = if has_own_port { (plain, secure) } else { (secure, plain) };
     match speaks(&first, connections).await {
-        Ok(true) => return Ok(first),
-        Ok(false) => return Ok(second),
+        Ok(true) => Ok(first),
+        Ok(false) => Ok(second),
         Err(failure) => match speaks(&second, connections).await {
             Ok(true) => Ok(second),
             _ => Err(failure),

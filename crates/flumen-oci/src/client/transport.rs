@@ -1,5 +1,7 @@
 //! One request from its first try to an answer that can be used.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::{
     Body, Method, Response, StatusCode, Url,
@@ -13,12 +15,15 @@ use super::{
     connections::{self, Connections, Peer},
     options::{ClientOptions, Timeouts},
     redirect,
-    retry::{self, Retry},
+    retry::Retry,
     scheme,
+    uploads::UploadMemory,
 };
 use crate::{Error, Result};
 
 const MAX_REDIRECTS: usize = 5;
+/// Uploads are watched while they move; this only bounds the rest.
+const MAX_UPLOAD: Duration = Duration::from_hours(24);
 
 /// A registry's connections, tokens and limits.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub(super) struct Transport {
     connections: Connections,
     auth: Auth,
     timeouts: Timeouts,
+    pub(super) uploads: UploadMemory,
 }
 
 /// A request that can be sent again, because its body is in memory.
@@ -41,6 +47,8 @@ pub(super) struct Call {
     pub(super) scope: Scope,
     /// What is asked for, as messages name it.
     pub(super) what: String,
+    /// Whether the registry has a lot to do before it answers.
+    pub(super) is_commit: bool,
 }
 
 impl Call {
@@ -52,7 +60,13 @@ impl Call {
             body: Bytes::new(),
             scope,
             what: what.into(),
+            is_commit: false,
         }
+    }
+
+    /// Whether it does no harm when the registry gets it twice.
+    fn can_be_repeated(&self) -> bool {
+        !matches!(self.method, Method::DELETE | Method::PATCH)
     }
 
     /// Registries keep content elsewhere, but they take it in themselves.
@@ -70,6 +84,7 @@ impl Transport {
             connections: Connections::new(host, options)?,
             auth: Auth::new(host, options),
             timeouts: options.timeouts,
+            uploads: UploadMemory::default(),
         })
     }
 
@@ -90,7 +105,8 @@ impl Transport {
 
     /// A complete answer of at most `limit` bytes, whatever its status.
     pub(super) async fn fetch(&self, call: &Call, limit: usize) -> Result<Answer> {
-        let mut retry = Retry::new(self.timeouts.total);
+        let extra = if call.is_commit { self.timeouts.commit } else { Duration::ZERO };
+        let mut retry = Retry::new(self.timeouts.total + extra);
         loop {
             let deadline = retry.deadline();
             let answer = match self.attempt(call).await {
@@ -99,8 +115,11 @@ impl Transport {
                 }
                 Err(error) => Err(error),
             };
-            if !self.try_again(&mut retry, &answer, |answer| (answer.status, &answer.headers)).await
-            {
+            let is_worth_it = match &answer {
+                Ok(answer) => retry.after_answer(answer.status, &answer.headers).await,
+                Err(error) => call.can_be_repeated() && retry.after_error(error).await,
+            };
+            if !is_worth_it {
                 return answer;
             }
         }
@@ -110,39 +129,18 @@ impl Transport {
     pub(super) async fn open(&self, call: &Call) -> Result<Response> {
         let mut retry = Retry::new(self.timeouts.total);
         loop {
-            let response = self.attempt(call).await;
-            if self.try_again(&mut retry, &response, |r| (r.status(), r.headers())).await {
-                continue;
+            let response = match self.attempt(call).await {
+                Ok(response) if response.status().is_success() => return Ok(response),
+                Ok(response) => response,
+                Err(error) if retry.after_error(&error).await => continue,
+                Err(error) => return Err(error),
+            };
+            if !retry.after_answer(response.status(), response.headers()).await {
+                let (what, deadline) = (&call.what, retry.deadline());
+                let answer = Answer::read(response, what, 0, &self.timeouts, deadline).await?;
+                return Err(answer.failure(what));
             }
-            let response = response?;
-            if response.status().is_success() {
-                return Ok(response);
-            }
-            let deadline = retry.deadline();
-            let answer = Answer::read(response, &call.what, 0, &self.timeouts, deadline).await?;
-            return Err(answer.failure(&call.what));
         }
-    }
-
-    /// Waits if another try is worth it.
-    async fn try_again<T>(
-        &self,
-        retry: &mut Retry,
-        outcome: &Result<T>,
-        head: impl Fn(&T) -> (StatusCode, &HeaderMap),
-    ) -> bool {
-        let asked = match outcome {
-            Ok(answer) => {
-                let (status, headers) = head(answer);
-                if !retry::is_transient(status) {
-                    return false;
-                }
-                retry::retry_after(headers)
-            }
-            Err(Error::Interrupted { .. }) => None,
-            Err(_) => return false,
-        };
-        retry.pause(asked).await
     }
 
     /// Sends a request once, shows what the registry asks to see, and goes where it points.
@@ -151,7 +149,11 @@ impl Transport {
         let mut authorization = self.auth.header(&call.scope, &self.connections).await?;
         let mut has_answered = false;
         let mut redirects = 0;
-        let limit = if call.body.is_empty() { self.timeouts.idle } else { self.timeouts.total };
+        let limit = match (call.is_commit, call.body.is_empty()) {
+            (true, _) => self.timeouts.commit,
+            (false, true) => self.timeouts.idle,
+            (false, false) => self.timeouts.total,
+        };
         loop {
             let peer = self.peer(&url);
             let mut headers = call.headers.clone();
@@ -204,7 +206,6 @@ impl Transport {
         mut headers: HeaderMap,
         body: Body,
         scope: &Scope,
-        limit: std::time::Duration,
     ) -> Result<Response> {
         let peer = self.peer(url);
         if peer == Peer::Registry
@@ -212,7 +213,7 @@ impl Transport {
         {
             headers.insert(AUTHORIZATION, value);
         }
-        self.connections.send(peer, method, url, headers, body, limit).await
+        self.connections.send(peer, method, url, headers, body, MAX_UPLOAD).await
     }
 
     /// Secrets go to the very scheme, host and port of the registry.

@@ -3,30 +3,43 @@
 //! | blob | requests |
 //! |---|---|
 //! | already elsewhere on the registry | `POST ?mount=` |
-//! | small | `POST ?digest=` with the content, where that is known; otherwise `POST`, `PUT` |
+//! | small | `POST ?digest=` with the content, where the registry knows that; otherwise `POST`, `PUT` |
 //! | any other | `POST`, `PUT` with the content as it comes |
-//! | on registries that limit the size of one request | `POST`, `PATCH` for each piece, `PUT` |
+//! | any other, on registries that limit the size of a request | `POST`, `PATCH` for each piece, `PUT` |
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
-};
+mod memory;
+mod outgoing;
 
-use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, stream};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
 use reqwest::{
-    Body, Method, Response, StatusCode, Url,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
+    Body, Method, StatusCode, Url,
+    header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
+use tokio::time::Instant;
 
+pub(super) use self::memory::UploadMemory;
+use self::outgoing::Outgoing;
 use super::{RemoteRepository, answer::Answer, auth::Scope, redirect, transport::Call};
 use crate::{BlobStream, Descriptor, Error, Result};
 
 /// Blobs up to this size are kept in memory, so that they can be sent again.
 const MAX_SMALL: u64 = 64 << 10;
+/// The size of one piece where the registry does not take everything at once.
+const PIECE: usize = 4 << 20;
+/// Registries may ask for larger pieces than ours, up to this.
+const MAX_PIECE: usize = 64 << 20;
+const MIN_PIECE_HEADER: &str = "oci-chunk-min-length";
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 /// Answers to uploads have no content that matters.
 const MAX_ANSWER: usize = 64 << 10;
+
+/// A place for content that the registry has given out.
+#[derive(Debug)]
+struct Session {
+    location: Url,
+    min_piece: usize,
+}
 
 impl RemoteRepository {
     pub(crate) async fn put_blob(
@@ -34,76 +47,182 @@ impl RemoteRepository {
         descriptor: &Descriptor,
         content: BlobStream,
     ) -> Result<()> {
-        let location = self.start_upload(descriptor).await?;
-        let url = with_digest(location, descriptor);
         if descriptor.size <= MAX_SMALL {
-            let mut call =
-                Call::new(Method::PUT, url, self.push_scope(), self.upload_name(descriptor));
-            call.headers.insert(CONTENT_TYPE, OCTETS);
-            call.body = content.collect().await?;
-            let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
-            return answer.expect(&[StatusCode::CREATED], &call.what).map(drop);
+            return self.put_small(descriptor, content.collect().await?).await;
         }
-        self.put_stream(&url, descriptor, content).await
+        let call = self.upload_call(descriptor).await?;
+        let session = match self.started(descriptor) {
+            Some(session) => session,
+            None => self.start(&call).await?,
+        };
+        if self.memory().wants_pieces() {
+            self.put_pieces(session, descriptor, content).await
+        } else {
+            self.put_stream(&session, descriptor, content).await
+        }
     }
 
     /// Lets the registry take a blob from another of its repositories. False if it does not.
     pub async fn mount_blob(&self, descriptor: &Descriptor, from: &str) -> Result<bool> {
-        let mut url = self.url("blobs/uploads/").await?;
-        url.query_pairs_mut()
+        let mut call = self.upload_call(descriptor).await?;
+        call.scope = self.push_scope().and_pull(from);
+        call.url
+            .query_pairs_mut()
             .append_pair("mount", &descriptor.digest.to_string())
             .append_pair("from", from);
-        let scope = self.push_scope().and_pull(from);
-        let call = Call::new(Method::POST, url, scope, self.upload_name(descriptor));
         let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
-        match answer.status {
-            StatusCode::CREATED => Ok(true),
-            StatusCode::ACCEPTED => Ok(false),
-            _ => Err(answer.failure(&call.what)),
+        if answer.status == StatusCode::CREATED {
+            return Ok(true);
         }
+        let session = self.session(answer, &call)?;
+        self.memory().keep_started(&self.path, &descriptor.digest, session.location);
+        Ok(false)
     }
 
-    /// The address that the registry wants the content at.
-    async fn start_upload(&self, descriptor: &Descriptor) -> Result<Url> {
-        let url = self.url("blobs/uploads/").await?;
-        let call = Call::new(Method::POST, url, self.push_scope(), self.upload_name(descriptor));
-        let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
-        let answer = answer.expect(&[StatusCode::ACCEPTED], &call.what)?;
-        self.location(&answer)
-    }
-
-    fn location(&self, answer: &Answer) -> Result<Url> {
-        redirect::target(&answer.url, &answer.headers).map_err(|reason| Error::Protocol {
-            host: self.registry.host().to_owned(),
-            reason: format!("{reason}, as the address of an upload"),
-        })
+    /// Tries to do everything with one request, in a way that costs nothing where that is not known.
+    async fn put_small(&self, descriptor: &Descriptor, content: Bytes) -> Result<()> {
+        let memory = self.memory();
+        let mut call = self.upload_call(descriptor).await?;
+        let session = if let Some(session) = self.started(descriptor) {
+            session
+        } else if memory.takes_whole_posts() {
+            add_digest(&mut call.url, descriptor);
+            call.headers.insert(CONTENT_TYPE, OCTETS);
+            call.body = content.clone();
+            let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
+            match answer.status {
+                StatusCode::CREATED => return Ok(()),
+                StatusCode::ACCEPTED => {
+                    memory.takes_no_whole_posts();
+                    self.session(answer, &call)?
+                }
+                StatusCode::BAD_REQUEST
+                | StatusCode::METHOD_NOT_ALLOWED
+                | StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                    memory.takes_no_whole_posts();
+                    self.start(&self.upload_call(descriptor).await?).await?
+                }
+                _ => return Err(answer.failure(&call.what)),
+            }
+        } else {
+            self.start(&call).await?
+        };
+        self.finish(session.location, descriptor, content).await
     }
 
     /// Sends content as it comes, in one request.
     async fn put_stream(
         &self,
-        url: &Url,
+        session: &Session,
         descriptor: &Descriptor,
         content: BlobStream,
     ) -> Result<()> {
-        let (content, watch) = Watch::new(content, descriptor);
+        let mut url = session.location.clone();
+        add_digest(&mut url, descriptor);
         let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, OCTETS)]);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(descriptor.size));
-        let timeouts = *self.transport().timeouts();
-        let scope = self.push_scope();
-        let sent = self.transport().send_stream(
-            Method::PUT,
-            url,
-            headers,
-            Body::wrap_stream(content),
-            &scope,
-            std::time::Duration::from_secs(86_400),
-        );
-        let response = watch.guard(sent, self.registry.host(), &timeouts).await?;
-        let deadline = tokio::time::Instant::now() + timeouts.total;
+        let (content, outgoing) = Outgoing::new(content, descriptor);
+        let body = Body::wrap_stream(content);
+        let (scope, timeouts) = (self.push_scope(), *self.transport().timeouts());
+        let sent = self.transport().send_stream(Method::PUT, &url, headers, body, &scope);
+        let response = outgoing.watch(sent, self.registry.host(), &timeouts).await?;
+
         let what = self.upload_name(descriptor);
+        let deadline = Instant::now() + timeouts.total;
         let answer = Answer::read(response, &what, MAX_ANSWER, &timeouts, deadline).await?;
+        if answer.status == StatusCode::PAYLOAD_TOO_LARGE {
+            self.memory().want_pieces();
+            return Err(Error::PiecesWanted { host: self.registry.host().to_owned() });
+        }
         answer.expect(&[StatusCode::CREATED], &what).map(drop)
+    }
+
+    /// Sends content in pieces, each with a request of its own.
+    async fn put_pieces(
+        &self,
+        mut session: Session,
+        descriptor: &Descriptor,
+        mut content: BlobStream,
+    ) -> Result<()> {
+        let size = PIECE.max(session.min_piece);
+        let mut piece = BytesMut::new();
+        let mut sent = 0;
+        while let Some(next) = content.next().await.transpose()? {
+            piece.extend_from_slice(&next);
+            while piece.len() >= size {
+                let full = piece.split_to(size).freeze();
+                let length = full.len() as u64;
+                session = self.put_piece(session, descriptor, full, sent).await?;
+                sent += length;
+            }
+        }
+        if sent + piece.len() as u64 != descriptor.size {
+            let digest = descriptor.digest.clone();
+            return Err(Error::SizeMismatch { digest, expected: descriptor.size });
+        }
+        if !piece.is_empty() {
+            session = self.put_piece(session, descriptor, piece.freeze(), sent).await?;
+        }
+        self.finish(session.location, descriptor, Bytes::new()).await
+    }
+
+    async fn put_piece(
+        &self,
+        session: Session,
+        descriptor: &Descriptor,
+        piece: Bytes,
+        start: u64,
+    ) -> Result<Session> {
+        let scope = self.push_scope();
+        let what = self.upload_name(descriptor);
+        let mut call = Call::new(Method::PATCH, session.location, scope, what);
+        let end = start + (piece.len() as u64).saturating_sub(1);
+        let range = HeaderValue::from_str(&format!("{start}-{end}"));
+        call.headers.extend(range.map(|range| (CONTENT_RANGE, range)));
+        call.headers.insert(CONTENT_TYPE, OCTETS);
+        call.body = piece;
+        self.start(&call).await
+    }
+
+    /// Gives the content its name.
+    async fn finish(&self, mut url: Url, descriptor: &Descriptor, content: Bytes) -> Result<()> {
+        add_digest(&mut url, descriptor);
+        let mut call = Call::new(Method::PUT, url, self.push_scope(), self.upload_name(descriptor));
+        call.headers.insert(CONTENT_TYPE, OCTETS);
+        call.body = content;
+        call.is_commit = true;
+        let answer = self.transport().fetch(&call, MAX_ANSWER).await?;
+        answer.expect(&[StatusCode::CREATED], &call.what).map(drop)
+    }
+
+    /// What a mount that did not work has left behind.
+    fn started(&self, descriptor: &Descriptor) -> Option<Session> {
+        let location = self.memory().take_started(&self.path, &descriptor.digest)?;
+        Some(Session { location, min_piece: 0 })
+    }
+
+    async fn start(&self, call: &Call) -> Result<Session> {
+        let answer = self.transport().fetch(call, MAX_ANSWER).await?;
+        self.session(answer, call)
+    }
+
+    /// Where the content, or what follows of it, has to go.
+    fn session(&self, answer: Answer, call: &Call) -> Result<Session> {
+        let answer = answer.expect(&[StatusCode::ACCEPTED], &call.what)?;
+        let min_piece = answer.header(MIN_PIECE_HEADER).and_then(|text| text.parse().ok());
+        let location = redirect::target(&answer.url, &answer.headers);
+        Ok(Session {
+            location: location.map_err(|reason| Error::Protocol {
+                host: self.registry.host().to_owned(),
+                reason: format!("{reason} as the address of an upload"),
+            })?,
+            min_piece: min_piece.unwrap_or(0).min(MAX_PIECE),
+        })
+    }
+
+    async fn upload_call(&self, descriptor: &Descriptor) -> Result<Call> {
+        let url = self.url("blobs/uploads/").await?;
+        Ok(Call::new(Method::POST, url, self.push_scope(), self.upload_name(descriptor)))
     }
 
     fn push_scope(&self) -> Scope {
@@ -111,99 +230,14 @@ impl RemoteRepository {
     }
 
     fn upload_name(&self, descriptor: &Descriptor) -> String {
-        format!("the upload to {}/{}@{}", self.registry.host(), self.path, descriptor.digest)
+        format!("the upload of {}/{}@{}", self.registry.host(), self.path, descriptor.digest)
+    }
+
+    fn memory(&self) -> &UploadMemory {
+        &self.transport().uploads
     }
 }
 
-fn with_digest(mut location: Url, descriptor: &Descriptor) -> Url {
-    location.query_pairs_mut().append_pair("digest", &descriptor.digest.to_string());
-    location
+fn add_digest(url: &mut Url, descriptor: &Descriptor) {
+    url.query_pairs_mut().append_pair("digest", &descriptor.digest.to_string());
 }
-
-/// Watches content on its way out.
-#[derive(Debug, Default)]
-struct Watch {
-    sent: AtomicU64,
-    /// Why the content ended early, which is the reason for all that follows.
-    fault: Mutex<Option<Error>>,
-}
-
-impl Watch {
-    /// The content with its last piece held back until the whole is known to be right: a registry
-    /// never gets all of something else.
-    fn new(
-        content: BlobStream,
-        descriptor: &Descriptor,
-    ) -> (impl Stream<Item = Result<Bytes, Broken>> + use<>, Arc<Self>) {
-        let watch = Arc::new(Self::default());
-        let state = (content, None::<Bytes>, 0_u64, descriptor.clone(), Arc::clone(&watch));
-        let pieces = stream::try_unfold(
-            state,
-            |(mut content, mut held, mut total, expected, watch)| async move {
-                loop {
-                    let next = content.next().await.transpose();
-                    let next = match next {
-                        Ok(next) => next,
-                        Err(fault) => return watch.stop(fault),
-                    };
-                    total += next.as_ref().map_or(0, |piece| piece.len() as u64);
-                    let is_wrong =
-                        if next.is_none() { total != expected.size } else { total > expected.size };
-                    if is_wrong {
-                        return watch.stop(Error::SizeMismatch {
-                            digest: expected.digest,
-                            expected: expected.size,
-                        });
-                    }
-                    let is_end = next.is_none();
-                    let ready = std::mem::replace(&mut held, next);
-                    if let Some(piece) = ready {
-                        watch.sent.fetch_add(piece.len() as u64, Ordering::Relaxed);
-                        return Ok(Some((piece, (content, held, total, expected, watch))));
-                    }
-                    if is_end {
-                        return Ok(None);
-                    }
-                }
-            },
-        );
-        (pieces, watch)
-    }
-
-    fn stop<T>(&self, fault: Error) -> Result<T, Broken> {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
-        Err(Broken)
-    }
-
-    /// Waits for an upload as long as it moves.
-    async fn guard(
-        &self,
-        upload: impl Future<Output = Result<Response>>,
-        host: &str,
-        timeouts: &super::Timeouts,
-    ) -> Result<Response> {
-        let mut upload = std::pin::pin!(upload);
-        let mut before = 0;
-        loop {
-            let sent = self.sent.load(Ordering::Relaxed);
-            match tokio::time::timeout(timeouts.commit, &mut upload).await {
-                Ok(answer) => {
-                    let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    return fault.map_or(answer, Err);
-                }
-                Err(_) if self.sent.load(Ordering::Relaxed) == sent && sent == before => {
-                    return Err(Error::TimedOut {
-                        host: host.to_owned(),
-                        doing: "while uploading",
-                    });
-                }
-                Err(_) => before = self.sent.load(Ordering::Relaxed),
-            }
-        }
-    }
-}
-
-/// Content that ended early; [`Watch`] knows why.
-#[derive(Debug, thiserror::Error)]
-#[error("the content broke off")]
-struct Broken;

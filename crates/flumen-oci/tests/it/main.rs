@@ -1,4 +1,5 @@
 //! Registries, layouts and artifacts, against real ones.
 
+mod artifact;
 mod client;
 mod signature;

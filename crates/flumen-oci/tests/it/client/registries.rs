@@ -2,66 +2,215 @@
 
 use bytes::Bytes;
 use flumen_oci::{
-    BlobStream, Descriptor, RawManifest, Repository, Target,
+    BlobStream, Descriptor, Digest, Error, RawManifest, Repository, Target,
     client::{ClientOptions, Registry},
     media_type,
 };
-use flumen_testkit::{RealRegistry, RegistryKind};
+use flumen_registry::{Options, Server};
+use flumen_testkit::{
+    REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
+};
+use tempfile::TempDir;
+
+use super::{options, repository};
+
+/// A registry that ends with the value.
+enum Running {
+    Embedded { server: Server, _data: TempDir },
+    Real(RealRegistry),
+}
+
+impl Running {
+    async fn all() -> Vec<Self> {
+        let data = tempfile::tempdir().expect("a directory");
+        let server = Server::start(Options::new(data.path())).await.expect("a registry");
+        let embedded = Self::Embedded { server, _data: data };
+        let real = RegistryKind::ALL.into_iter().filter_map(RealRegistry::start).map(Self::Real);
+        [embedded].into_iter().chain(real).collect()
+    }
+
+    fn host(&self) -> String {
+        match self {
+            Self::Embedded { server, .. } => server.address().to_string(),
+            Self::Real(registry) => registry.host().to_owned(),
+        }
+    }
+
+    fn is_old(&self) -> bool {
+        matches!(self, Self::Real(registry) if registry.kind() == RegistryKind::DockerRegistry)
+    }
+}
+
+fn tag(name: &str) -> Target {
+    Target::Tag(name.to_owned())
+}
 
 fn content(size: usize) -> Bytes {
     (0..size).map(|n| u8::try_from(n * 7 % 251).unwrap_or_default()).collect()
 }
 
-fn manifest(layer: &Descriptor) -> RawManifest {
-    let config = Descriptor::of(media_type::OCI_EMPTY, b"{}");
-    let text = serde_json::json!({
+/// An artifact of one layer, perhaps about another one.
+fn manifest(layer: &Descriptor, subject: Option<&Descriptor>) -> RawManifest {
+    let mut document = serde_json::json!({
         "schemaVersion": 2,
         "mediaType": media_type::OCI_MANIFEST,
-        "config": config,
+        "artifactType": "application/vnd.example.thing",
+        "config": Descriptor::of(media_type::OCI_EMPTY, b"{}"),
         "layers": [layer],
     });
-    RawManifest::new(media_type::OCI_MANIFEST, text.to_string())
+    if let Some(subject) = subject {
+        document["subject"] = serde_json::to_value(subject).expect("a descriptor");
+    }
+    RawManifest::new(media_type::OCI_MANIFEST, document.to_string())
 }
 
-async fn push_and_read_back(host: &str) {
-    let options = ClientOptions { insecure: true, ..ClientOptions::default() };
-    let registry = Registry::new(host, &options).expect("a client");
-    let remote = registry.repository("org/app");
-    let repository = Repository::Remote(remote.clone());
+/// Pushes an artifact with a layer of this size under a tag.
+async fn push(repository: &Repository, size: usize, tag: Option<&str>) -> RawManifest {
     let empty = Descriptor::of(media_type::OCI_EMPTY, b"{}");
-    repository
-        .put_blob(&empty, BlobStream::from_bytes(&b"{}"[..]))
-        .await
-        .expect("the configuration");
-    for size in [0, 1, 70_000, 3_000_000] {
-        let bytes = content(size);
-        let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &bytes);
-        assert!(!repository.has_blob(&layer).await.expect("an answer"), "{size}");
-        repository
-            .put_blob(&layer, BlobStream::from_bytes(bytes.clone()))
-            .await
-            .expect("an upload");
-        assert!(repository.has_blob(&layer).await.expect("an answer"), "{size}");
-        let back = repository.blob(&layer).await.expect("a download").collect().await;
-        assert_eq!(back.expect("the content"), bytes);
-
-        let manifest = manifest(&layer);
-        let tag = format!("v{size}");
-        repository.put_manifest(&manifest, Some(&tag)).await.expect("the manifest");
-        let target = Target::Tag(tag);
-        let resolved = repository.resolve(&target).await.expect("the tag");
-        assert_eq!(resolved, manifest.descriptor);
-        assert_eq!(repository.manifest(&target).await.expect("the manifest"), manifest);
-        let by_digest = Target::Digest(resolved.digest);
-        assert_eq!(repository.manifest(&by_digest).await.expect("the manifest"), manifest);
-    }
-    assert_eq!(repository.tags().await.expect("tags"), ["v0", "v1", "v3000000", "v70000"]);
+    repository.put_blob(&empty, BlobStream::from_bytes(&b"{}"[..])).await.expect("configuration");
+    let bytes = content(size);
+    let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &bytes);
+    repository.put_blob(&layer, BlobStream::from_bytes(bytes)).await.expect("a layer");
+    let manifest = manifest(&layer, None);
+    repository.put_manifest(&manifest, tag).await.expect("a manifest");
+    manifest
 }
 
 #[tokio::test]
 async fn what_is_pushed_is_read_back() {
+    for running in Running::all().await {
+        let repository = repository(&running.host(), &options());
+        for size in [0, 1, 70_000, 3_000_000] {
+            let bytes = content(size);
+            let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &bytes);
+            assert!(!repository.has_blob(&layer).await.expect("an answer"), "{size}");
+            let name = format!("v{size}");
+            let manifest = push(&repository, size, Some(&name)).await;
+            assert!(repository.has_blob(&layer).await.expect("an answer"), "{size}");
+            let back = repository.blob(&layer).await.expect("a download").collect().await;
+            assert!(back.expect("the content") == bytes, "{size}");
+
+            let resolved = repository.resolve(&tag(&name)).await.expect("the tag");
+            assert_eq!(resolved, manifest.descriptor);
+            for target in [tag(&name), Target::Digest(resolved.digest)] {
+                assert_eq!(repository.manifest(&target).await.expect("the manifest"), manifest);
+            }
+        }
+        let tags = repository.tags().await.expect("tags");
+        assert_eq!(tags, ["v0", "v1", "v3000000", "v70000"]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named() {
+    for running in Running::all().await {
+        let repository = repository(&running.host(), &options());
+        push(&repository, 1, Some("v1")).await;
+        let missing = [tag("v2"), Target::Digest(Digest::of(b"nothing"))];
+        for target in missing {
+            for error in [
+                repository.manifest(&target).await.expect_err("missing"),
+                repository.resolve(&target).await.expect_err("missing"),
+            ] {
+                let names_it = matches!(&error, Error::NotFound { what } if what.contains(&target.to_string()));
+                assert!(names_it && error.hint().is_some(), "{error}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn blobs_are_mounted_from_other_repositories() {
+    for running in Running::all().await {
+        let registry = Registry::new(&running.host(), &options()).expect("a client");
+        let from = Repository::Remote(registry.repository("org/base"));
+        push(&from, 1000, None).await;
+        let to = registry.repository("org/app");
+        let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &content(1000));
+        assert!(to.mount_blob(&layer, "org/base").await.expect("a mount"));
+        assert!(Repository::Remote(to.clone()).has_blob(&layer).await.expect("an answer"));
+        let missing = Descriptor::of("text/plain", b"nowhere");
+        assert!(!to.mount_blob(&missing, "org/base").await.expect("an upload instead"));
+    }
+}
+
+#[tokio::test]
+async fn referrers_are_listed_whoever_keeps_the_list() {
+    for running in Running::all().await {
+        let repository = repository(&running.host(), &options());
+        let subject = push(&repository, 10, Some("v1")).await;
+        assert!(repository.referrers(subject.digest(), None).await.expect("none").is_empty());
+        let mut expected = Vec::new();
+        for size in [20, 30] {
+            push(&repository, size, None).await;
+            let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &content(size));
+            let referrer = manifest(&layer, Some(&subject.descriptor));
+            repository.put_manifest(&referrer, None).await.expect("a referrer");
+            expected.push(referrer.digest().clone());
+        }
+        expected.sort();
+        for (wanted, expected) in [
+            (None, expected.as_slice()),
+            (Some("application/vnd.example.thing"), expected.as_slice()),
+            (Some("application/vnd.example.other"), &[]),
+        ] {
+            let found = repository.referrers(subject.digest(), wanted).await.expect("a list");
+            let mut found: Vec<Digest> = found.into_iter().map(|entry| entry.digest).collect();
+            found.sort();
+            assert_eq!(found, expected, "{wanted:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tag_is_deleted_alone_or_not_at_all() {
+    for running in Running::all().await {
+        let repository = repository(&running.host(), &options());
+        let manifest = push(&repository, 10, Some("v1")).await;
+        repository.put_manifest(&manifest, Some("v2")).await.expect("a second tag");
+        let deleted = repository.delete(&tag("v1")).await;
+        if running.is_old() {
+            let error = deleted.expect_err("not known there");
+            assert!(matches!(error, Error::DeletionUnsupported { .. }), "{error}");
+            assert_eq!(repository.tags().await.expect("tags"), ["v1", "v2"]);
+        } else {
+            deleted.expect("a deletion");
+            assert_eq!(repository.tags().await.expect("tags"), ["v2"]);
+        }
+        repository.manifest(&tag("v2")).await.expect("the other tag");
+    }
+}
+
+#[tokio::test]
+async fn an_artifact_is_deleted_with_all_its_tags() {
+    for running in Running::all().await {
+        let repository = repository(&running.host(), &options());
+        let manifest = push(&repository, 10, Some("v1")).await;
+        let target = Target::Digest(manifest.digest().clone());
+        repository.delete(&target).await.expect("a deletion");
+        for target in [target.clone(), tag("v1")] {
+            let error = repository.manifest(&target).await.expect_err("deleted");
+            assert!(matches!(error, Error::NotFound { .. }), "{error}");
+        }
+        let error = repository.delete(&target).await.expect_err("nothing is left");
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn passwords_are_shown_over_https() {
     for kind in RegistryKind::ALL {
-        let Some(registry) = RealRegistry::start(kind) else { continue };
-        push_and_read_back(registry.host()).await;
+        let protected = RegistryOptions { tls: true, credentials: true };
+        let Some(registry) = RealRegistry::start_with(kind, protected) else { continue };
+        let ca_file = registry.authority().map(ToOwned::to_owned);
+        let stranger = ClientOptions { ca_file, ..ClientOptions::default() };
+        let error = repository(registry.host(), &stranger).tags().await.expect_err("a stranger");
+        assert!(matches!(error, Error::Unauthorized { .. }), "{error}");
+
+        let credentials = format!("{REGISTRY_USER}:{REGISTRY_PASSWORD}").parse().ok();
+        let user = ClientOptions { credentials, ..stranger };
+        let repository = repository(registry.host(), &user);
+        push(&repository, 70_000, Some("v1")).await;
+        assert_eq!(repository.tags().await.expect("tags"), ["v1"]);
     }
 }

@@ -1,0 +1,52 @@
+//! Options of every command that reads artifacts.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use flumen_oci::{
+    Reference,
+    artifact::{Budget, Identities, PullOptions, Pulled, pull},
+};
+
+use crate::{error::CommandError, error::Failure, registry_args::RegistryArgs, size};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// File with age private keys, for artifacts that are encrypted
+    #[arg(long, value_name = "FILE")]
+    age_identities: Option<PathBuf>,
+
+    /// How much an artifact may unpack to; the number of files, 10,000, grows with it
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
+    max_size: u64,
+}
+
+impl ReadArgs {
+    pub(crate) fn options(&self) -> Result<PullOptions, CommandError> {
+        let identities = match &self.age_identities {
+            Some(file) => Some(Identities::parse(&read_text(file)?, file)?),
+            None => None,
+        };
+        Ok(PullOptions { budget: Budget::of_bytes(self.max_size), identities })
+    }
+
+    /// The manifests of an artifact.
+    pub(crate) async fn pull(
+        &self,
+        reference: &Reference,
+        registry: &RegistryArgs,
+    ) -> Result<Pulled, CommandError> {
+        let repository = registry.open(reference)?;
+        Ok(pull(&repository, &reference.target(), &self.options()?).await?)
+    }
+}
+
+/// The text of a file that the command line names.
+#[expect(clippy::disallowed_methods, reason = "the user names the file, and it is theirs")]
+pub(crate) fn read_text(file: &Path) -> Result<String, CommandError> {
+    fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())).into())
+}

@@ -1,0 +1,185 @@
+//! Which files of a tree stay out of an artifact, in the syntax of `.gitignore`.
+//!
+//! The rules are those of the Git library that Flux uses, where it and Git differ.
+
+use super::glob;
+
+/// What Flux leaves out if nobody says otherwise: version control, pictures and archives.
+const DEFAULT: [&str; 12] = [
+    ".git/",
+    ".gitignore",
+    ".gitmodules",
+    ".gitattributes",
+    "*.jpg",
+    "*.jpeg",
+    "*.gif",
+    "*.png",
+    "*.wmv",
+    "*.flv",
+    "*.tar.gz",
+    "*.zip",
+];
+
+/// Patterns, of which the last that fits decides.
+#[derive(Clone, Debug)]
+pub struct Ignore {
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Clone, Debug)]
+struct Pattern {
+    /// The parts between slashes; one part fits a name at any depth.
+    parts: Vec<String>,
+    /// `!`: takes files back in.
+    includes: bool,
+    only_directories: bool,
+}
+
+impl Default for Ignore {
+    fn default() -> Self {
+        Self::new(DEFAULT)
+    }
+}
+
+impl Ignore {
+    /// Lines of patterns; blank ones and comments are skipped.
+    pub fn new<'l>(lines: impl IntoIterator<Item = &'l str>) -> Self {
+        let lines = lines.into_iter().flat_map(str::lines);
+        let lines = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        Self { patterns: lines.map(Pattern::new).collect() }
+    }
+
+    /// Whether the file or directory at a path, given by its names, stays out.
+    pub(super) fn ignores(&self, path: &[&str], is_directory: bool) -> bool {
+        let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_directory));
+        last.is_some_and(|pattern| !pattern.includes)
+    }
+}
+
+impl Pattern {
+    fn new(line: &str) -> Self {
+        let (line, includes) = match line.strip_prefix('!') {
+            Some(rest) => (rest, true),
+            None => (line, false),
+        };
+        let line = if line.ends_with("\\ ") { line } else { line.trim_end_matches(' ') };
+        let (line, only_directories) = match line.strip_suffix('/') {
+            Some(rest) => (rest, true),
+            None => (line, false),
+        };
+        let parts = line.split('/').map(str::to_owned).collect();
+        Self { parts, includes, only_directories }
+    }
+
+    fn matches(&self, path: &[&str], is_directory: bool) -> bool {
+        // How many names are left behind what fitted; what lies below a match fits, too.
+        let rest = match self.parts.as_slice() {
+            [part] => {
+                let found = path.iter().position(|name| glob::matches(part, name));
+                found.map(|index| path.len() - index - 1)
+            }
+            parts => match_parts(parts, path),
+        };
+        rest.is_some_and(|rest| rest > 0 || is_directory || !self.only_directories)
+    }
+}
+
+/// How many names are left behind a match of all parts; none if there is no match.
+fn match_parts(parts: &[String], path: &[&str]) -> Option<usize> {
+    let mut names = path;
+    let mut has_matched = false;
+    let mut skips = false;
+    for (index, part) in parts.iter().enumerate() {
+        match part.as_str() {
+            "" => skips = false,
+            "**" if index + 1 == parts.len() => break,
+            "**" => skips = true,
+            part if part.contains("**") => return None,
+            part if skips => {
+                // The first name that fits is taken; there is no second try.
+                skips = false;
+                if names.is_empty() {
+                    return None;
+                }
+                let found = names.iter().position(|name| glob::matches(part, name));
+                has_matched = found.is_some();
+                names = found.map_or(&[][..], |index| &names[index + 1..]);
+            }
+            part => {
+                let (name, rest) = names.split_first()?;
+                if !glob::matches(part, name) {
+                    return None;
+                }
+                has_matched = true;
+                names = rest;
+            }
+        }
+    }
+    has_matched.then_some(names.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignores(rules: &str, path: &str, is_directory: bool) -> bool {
+        let names: Vec<&str> = path.split('/').collect();
+        Ignore::new([rules]).ignores(&names, is_directory)
+    }
+
+    #[test]
+    fn the_last_pattern_decides() {
+        assert!(ignores("*.md", "docs/a.md", false));
+        assert!(!ignores("*.md\n!a.md", "docs/a.md", false));
+        assert!(ignores("!a.md\n*.md", "docs/a.md", false));
+        assert!(!ignores("# *.md\n\n", "a.md", false));
+    }
+
+    #[test]
+    fn directories_take_their_content_along() {
+        assert!(ignores("build/", "build", true));
+        assert!(!ignores("build/", "build", false));
+        assert!(ignores("build/", "a/build/x.yaml", false));
+        assert!(ignores("/docs/internal", "docs/internal/x", false));
+        assert!(!ignores("/docs/internal", "a/docs/internal/x", false));
+    }
+
+    #[test]
+    fn defaults_leave_out_version_control_and_pictures() {
+        let ignore = Ignore::default();
+        assert!(ignore.ignores(&[".git"], true));
+        assert!(ignore.ignores(&["a", ".gitignore"], false));
+        assert!(ignore.ignores(&["a", "logo.png"], false));
+        assert!(!ignore.ignores(&[".github"], true));
+        assert!(!ignore.ignores(&["a.yaml"], false));
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the corpus is recorded data")]
+    fn patterns_fit_as_in_the_reference() {
+        let Some(shared) = flumen_testkit::shared_dir() else {
+            flumen_testkit::skip("ignore patterns", "no shared corpus");
+            return;
+        };
+        let cases =
+            std::fs::read_to_string(shared.join("corpus/flux/ignore.jsonl")).expect("corpus");
+        let mut checked = 0;
+        for line in cases.lines() {
+            let case: serde_json::Value = serde_json::from_str(line).expect("a case");
+            let input = &case["input"];
+            // Scopes come with files in directories, which are not read here.
+            let is_plain = input["mode"] == "rules" && input["domain"] == serde_json::json!([]);
+            let (Some(rules), true) = (input["rules"].as_str(), is_plain) else { continue };
+            let path = input["path"].as_str().expect("a path");
+            let is_directory = input["dir"] == true;
+            assert_eq!(
+                serde_json::json!(ignores(rules, path, is_directory)),
+                case["expect"]["ignored"],
+                "{}: {rules:?} {path:?}",
+                case["id"]
+            );
+            checked += 1;
+        }
+        assert!(checked > 20, "only {checked} cases");
+    }
+}

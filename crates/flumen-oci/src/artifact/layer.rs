@@ -1,0 +1,142 @@
+//! The bytes of a layer: a tar archive in gzip, the same for the same content on any machine.
+//!
+//! Nothing about the machine enters: owners and times are zero, the gzip header names no file, no
+//! time and no system, and the compressor is part of this program.
+
+use std::{
+    io,
+    path::Path,
+};
+
+use flate2::{Compression, GzBuilder, write::GzEncoder};
+use tar::{EntryType, Header};
+
+use crate::{Digest, Hasher, digest::Algorithm};
+
+/// What RFC 1952 calls an unknown system.
+const UNKNOWN_SYSTEM: u8 = 255;
+
+/// Changing it changes every digest.
+const LEVEL: u32 = 6;
+
+/// A finished layer.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub(super) bytes: Vec<u8>,
+    /// The digest of the archive before it was compressed.
+    pub(super) diff_id: Digest,
+}
+
+/// Writes a layer entry by entry.
+pub(super) struct LayerWriter {
+    archive: tar::Builder<HashingEncoder>,
+}
+
+impl LayerWriter {
+    pub(super) fn new() -> Self {
+        let encoder = GzBuilder::new()
+            .mtime(0)
+            .operating_system(UNKNOWN_SYSTEM)
+            .write(Vec::new(), Compression::new(LEVEL));
+        let hasher = Hasher::new(Algorithm::Sha256);
+        Self { archive: tar::Builder::new(HashingEncoder { encoder, hasher }) }
+    }
+
+    /// Adds a directory; its name has no slash at the end, as Flux writes it.
+    pub(super) fn directory(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        self.entry(EntryType::Directory, path, mode, &[])
+    }
+
+    pub(super) fn file(&mut self, path: &Path, mode: u32, content: &[u8]) -> io::Result<()> {
+        self.entry(EntryType::Regular, path, mode, content)
+    }
+
+    fn entry(
+        &mut self,
+        entry_type: EntryType,
+        path: &Path,
+        mode: u32,
+        content: &[u8],
+    ) -> io::Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(entry_type);
+        header.set_mode(mode);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        header.set_size(content.len() as u64);
+        self.archive.append_data(&mut header, path, content)
+    }
+
+    pub(super) fn finish(self) -> io::Result<Layer> {
+        let HashingEncoder { encoder, hasher } = self.archive.into_inner()?;
+        Ok(Layer { bytes: encoder.finish()?, diff_id: hasher.finish() })
+    }
+}
+
+/// Compresses, and hashes what is compressed.
+struct HashingEncoder {
+    encoder: GzEncoder<Vec<u8>>,
+    hasher: Hasher,
+}
+
+impl io::Write for HashingEncoder {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // All of it, so that the pieces that the compressor sees depend on the content alone.
+        self.encoder.write_all(bytes)?;
+        self.hasher.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Flushing would end a block early and change the bytes.
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    fn layer(files: &[(&str, &[u8])]) -> Layer {
+        let mut writer = LayerWriter::new();
+        for (path, content) in files {
+            writer.file(Path::new(path), 0o600, content).expect("written");
+        }
+        writer.finish().expect("finished")
+    }
+
+    #[test]
+    fn the_header_says_nothing_about_the_machine() {
+        let layer = layer(&[("all.yaml", b"a: b\n")]);
+        assert_eq!(layer.bytes[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+        let mut archive = Vec::new();
+        flate2::read::GzDecoder::new(&*layer.bytes).read_to_end(&mut archive).expect("gzip");
+        assert_eq!(Digest::of(&archive), layer.diff_id);
+    }
+
+    #[test]
+    fn the_bytes_are_these_and_no_others() {
+        // A digest that changes here changes for every user: their artifacts get new names.
+        let content: String = (0..2_000).fold(String::new(), |mut text, line| {
+            text.push_str(&format!("key-{line}: value {}\n", line * line));
+            text
+        });
+        let layer = layer(&[("all.yaml", content.as_bytes())]);
+        assert_eq!(
+            Digest::of(&layer.bytes).to_string(),
+            "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+        );
+    }
+
+    #[test]
+    fn long_names_are_kept() {
+        let name = format!("{}/file.yaml", "directory/".repeat(40));
+        let layer = layer(&[(&name, b"x")]);
+        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&*layer.bytes));
+        let entry = archive.entries().expect("archive").next().expect("one").expect("entry");
+        assert_eq!(entry.path().expect("path"), Path::new(&name.replace("//", "/")));
+    }
+}

@@ -1,0 +1,198 @@
+//! Reads artifacts of every format: as one text, or into a directory.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+
+use super::{
+    About, Budget, Identities,
+    pack::{ENCRYPTED_FILE, FILE},
+    read::{Found, Layout},
+    sink::Directory,
+    unpack::FileEntry,
+};
+use crate::{Digest, Error, RawManifest, Repository, Result, Target};
+
+/// Nobody else needs to read what was encrypted.
+const SECRET_MODE: u32 = 0o600;
+
+/// What a reader is given beside the artifact's name.
+#[derive(Clone, Debug, Default)]
+pub struct PullOptions {
+    pub budget: Budget,
+    /// Keys for artifacts that are encrypted.
+    pub identities: Option<Identities>,
+}
+
+/// An artifact that was read and checked.
+#[derive(Clone, Debug)]
+pub struct Pulled {
+    /// What the tag or digest names: the manifest below, or an index that lists it.
+    pub digest: Digest,
+    pub manifest: RawManifest,
+    pub about: About,
+    /// All manifests as one multi-document YAML text.
+    pub yaml: Bytes,
+}
+
+/// An artifact that was unpacked.
+#[derive(Clone, Debug)]
+pub struct PulledFiles {
+    /// What the tag or digest names.
+    pub digest: Digest,
+    pub about: About,
+    /// Paths relative to the directory, in the order of the archive.
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads an artifact of any format as manifests.
+pub async fn pull(from: &Repository, target: &Target, options: &PullOptions) -> Result<Pulled> {
+    let found = Found::resolve(from, target).await?;
+    let identities = found.identities(options)?;
+    let text = found.text(from, options.budget).await?;
+    let digest = found.raw.digest();
+    let nothing =
+        |found: &str| Error::NotManifests { digest: digest.clone(), found: found.to_owned() };
+    if !text.has_files() {
+        return Err(nothing("empty"));
+    }
+    let mut yaml = text.finish().ok_or_else(|| nothing("a tree without manifests"))?;
+    if let Layout::Text { checksum, .. } = &found.layout {
+        if let Some(identities) = identities {
+            let mut plain = Vec::new();
+            let mut reader = identities.decrypt(&*yaml).map_err(|e| undecryptable(digest, &e))?;
+            reader.read_to_end(&mut plain).map_err(|e| undecryptable(digest, &e))?;
+            drop(reader);
+            yaml = plain;
+        }
+        check(&Digest::of(&yaml), checksum, digest)?;
+    }
+    let about = About::new(&found.manifest, &found.layout);
+    Ok(Pulled { digest: found.digest, manifest: found.raw, about, yaml: yaml.into() })
+}
+
+/// Unpacks an artifact into a directory that exists.
+///
+/// All of it is unpacked beside its place and checked before anything moves, so a refusal leaves the
+/// directory as it was, and files that are there are replaced by complete ones.
+pub async fn pull_to_dir(
+    from: &Repository,
+    target: &Target,
+    dir: &Path,
+    options: &PullOptions,
+) -> Result<PulledFiles> {
+    let unusable = |source| Error::Io { path: dir.to_owned(), source };
+    if !fs::metadata(dir).map_err(unusable)?.is_dir() {
+        return Err(unusable(io::ErrorKind::NotADirectory.into()));
+    }
+    let found = Found::resolve(from, target).await?;
+    let identities = found.identities(options)?.cloned();
+    let staging = tempfile::Builder::new().prefix(".flumen-").tempdir_in(dir).map_err(unusable)?;
+    let root = staging.path().to_owned();
+    let content = found.read(from, options.budget, Directory::new(root)).await?;
+    let digest = found.raw.digest();
+    if content.files().is_empty() {
+        return Err(Error::NotManifests { digest: digest.clone(), found: "empty".to_owned() });
+    }
+
+    let content = match &found.layout {
+        Layout::Text { checksum, .. } => {
+            let content = match identities {
+                Some(identities) => decrypt(content, staging.path(), &identities, digest)?,
+                None => content,
+            };
+            check(&content.checksum(), checksum, digest)?;
+            content
+        }
+        _ => content,
+    };
+    move_tree(staging.path(), dir)?;
+    Ok(PulledFiles {
+        digest: found.digest,
+        about: About::new(&found.manifest, &found.layout),
+        files: content.files().to_vec(),
+    })
+}
+
+impl Found {
+    /// The keys, if the artifact needs some.
+    fn identities<'o>(&self, options: &'o PullOptions) -> Result<Option<&'o Identities>> {
+        match &self.layout {
+            Layout::Text { is_encrypted: true, .. } => {
+                options.identities.as_ref().map(Some).ok_or(Error::Encrypted)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Puts the plain text in the place of the encrypted one.
+fn decrypt(
+    mut content: Directory,
+    root: &Path,
+    identities: &Identities,
+    digest: &Digest,
+) -> Result<Directory> {
+    let secret = Path::new(ENCRYPTED_FILE);
+    if content.files() != [secret] {
+        return Err(undecryptable(digest, &format!("it does not hold `{ENCRYPTED_FILE}` alone")));
+    }
+    let path = root.join(secret);
+    let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
+    let mut plain = identities.decrypt(file).map_err(|error| undecryptable(digest, &error))?;
+    let entry = FileEntry { path: Path::new(FILE), mode: SECRET_MODE };
+    content.replace(secret, &entry, &mut plain).map_err(|error| undecryptable(digest, &error))?;
+    Ok(content)
+}
+
+fn undecryptable(digest: &Digest, reason: &dyn ToString) -> Error {
+    Error::Undecryptable { digest: digest.clone(), reason: reason.to_string() }
+}
+
+fn check(actual: &Digest, checksum: &str, digest: &Digest) -> Result<()> {
+    if actual.hex() != checksum {
+        return Err(Error::ChecksumMismatch { digest: digest.clone() });
+    }
+    Ok(())
+}
+
+/// Moves what is in one directory into another, after making sure that all of it can.
+fn move_tree(from: &Path, to: &Path) -> Result<()> {
+    let mut moves = Vec::new();
+    plan(from, to, &mut moves)?;
+    for (old, new) in moves {
+        fs::rename(&old, &new).map_err(|source| Error::Io { path: new, source })?;
+    }
+    Ok(())
+}
+
+/// A directory that is there is entered, anything else is replaced or created. Links in the target
+/// are replaced, never followed.
+fn plan(from: &Path, to: &Path, moves: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    let unusable = |path: &Path| {
+        let path = path.to_owned();
+        move |source: io::Error| Error::Io { path, source }
+    };
+    for entry in fs::read_dir(from).map_err(unusable(from))? {
+        let entry = entry.map_err(unusable(from))?;
+        let (old, new) = (entry.path(), to.join(entry.file_name()));
+        let is_dir = entry.file_type().map_err(unusable(&old))?.is_dir();
+        let there = match fs::symlink_metadata(&new) {
+            Ok(there) => Some(there.file_type()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unusable(&new)(error)),
+        };
+        match there {
+            Some(there) if is_dir && there.is_dir() => plan(&old, &new, moves)?,
+            Some(there) if is_dir != there.is_dir() => {
+                return Err(unusable(&new)(io::ErrorKind::AlreadyExists.into()));
+            }
+            _ => moves.push((old, new)),
+        }
+    }
+    Ok(())
+}

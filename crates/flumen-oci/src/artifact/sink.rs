@@ -1,0 +1,183 @@
+//! Where the content of an artifact goes: into memory, or into a directory.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Read, Write as _},
+    path::{Path, PathBuf},
+};
+
+use super::unpack::{FileEntry, Sink};
+use crate::{Digest, Hasher, digest::Algorithm};
+
+/// Files whose documents are manifests.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+const BUFFER: usize = 64 << 10;
+
+/// The text of manifests, in memory.
+#[derive(Debug)]
+pub(super) struct Text {
+    wanted: Wanted,
+    /// The files that were wanted, in the order of the archive.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    has_files: bool,
+}
+
+#[derive(Debug)]
+enum Wanted {
+    All,
+    Manifests,
+    File(PathBuf),
+}
+
+impl Text {
+    /// Everything, one behind the other: the archive is one text.
+    pub(super) const fn of_all_files() -> Self {
+        Self::new(Wanted::All)
+    }
+
+    /// All files that look like manifests, as documents of one text.
+    pub(super) const fn of_manifests() -> Self {
+        Self::new(Wanted::Manifests)
+    }
+
+    /// One file.
+    pub(super) fn of_file(path: &Path) -> Self {
+        Self::new(Wanted::File(path.to_owned()))
+    }
+
+    const fn new(wanted: Wanted) -> Self {
+        Self { wanted, files: Vec::new(), has_files: false }
+    }
+
+    /// Whether the archive had any file, wanted or not.
+    pub(super) const fn has_files(&self) -> bool {
+        self.has_files
+    }
+
+    /// None if there was no file that was wanted.
+    pub(super) fn finish(mut self) -> Option<Vec<u8>> {
+        if self.files.is_empty() {
+            return None;
+        }
+        if let (Wanted::All, [_]) | (Wanted::File(_), _) = (&self.wanted, self.files.as_slice()) {
+            return self.files.pop().map(|(_, content)| content);
+        }
+        let is_documents = matches!(self.wanted, Wanted::Manifests);
+        if is_documents {
+            self.files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        }
+        let mut text = Vec::new();
+        for (_, content) in self.files {
+            if is_documents && !text.is_empty() {
+                if !text.ends_with(b"\n") {
+                    text.push(b'\n');
+                }
+                text.extend_from_slice(b"---\n");
+            }
+            text.extend_from_slice(&content);
+        }
+        Some(text)
+    }
+}
+
+impl Sink for Text {
+    fn directory(&mut self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
+        self.has_files = true;
+        let is_wanted = match &self.wanted {
+            Wanted::All => true,
+            Wanted::Manifests => is_manifest(entry.path),
+            Wanted::File(path) => entry.path == path,
+        };
+        if is_wanted {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes)?;
+            self.files.push((entry.path.to_owned(), bytes));
+        }
+        Ok(())
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
+}
+
+/// Files on disk, and the checksum of all of them in the order of the archive.
+#[derive(Debug)]
+pub(super) struct Directory {
+    root: PathBuf,
+    hasher: Hasher,
+    files: Vec<PathBuf>,
+}
+
+impl Directory {
+    /// `root` is empty, and nobody else writes to it.
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root, hasher: Hasher::new(Algorithm::Sha256), files: Vec::new() }
+    }
+
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    pub(super) fn checksum(&self) -> Digest {
+        self.hasher.clone().finish()
+    }
+
+    /// Replaces a file by what another reader makes of it.
+    pub(super) fn replace(
+        &mut self,
+        old: &Path,
+        new: &FileEntry<'_>,
+        content: &mut dyn Read,
+    ) -> io::Result<()> {
+        self.hasher = Hasher::new(Algorithm::Sha256);
+        self.file(new, content)?;
+        self.files.retain(|file| file != old);
+        fs::remove_file(self.root.join(old))
+    }
+}
+
+impl Sink for Directory {
+    fn directory(&mut self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(self.root.join(path))
+    }
+
+    fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
+        let path = self.root.join(entry.path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = create(&path, entry.mode)?;
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let count = content.read(&mut buffer)?;
+            if count == 0 {
+                break;
+            }
+            self.hasher.update(&buffer[..count]);
+            file.write_all(&buffer[..count])?;
+        }
+        self.files.push(entry.path.to_owned());
+        Ok(())
+    }
+}
+
+/// Creates a file that was not there, which its owner can read and write.
+fn create(path: &Path, mode: u32) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(mode | 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
+}

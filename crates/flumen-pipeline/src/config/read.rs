@@ -1,0 +1,86 @@
+//! From the text of a component file to its keys and their places.
+
+use std::path::Path;
+
+use flumen_yaml::{Budget, Pos, Text};
+use serde::de::IgnoredAny;
+use toml::de::DeTable;
+
+use super::{
+    ConfigError,
+    format::ComponentFile,
+    places::{Lines, Places},
+    unknown_keys,
+};
+
+/// What a file says and where.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) config: ComponentFile,
+    pub(super) places: Places,
+}
+
+/// Which of the two forms a file has, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Toml,
+    Json,
+}
+
+impl Form {
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "toml" => Some(Self::Toml),
+            "json" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn parse(file: &Path, text: &str, form: Form) -> Result<Parsed, ConfigError> {
+    match form {
+        Form::Toml => parse_toml(file, text),
+        Form::Json => parse_json(file, text),
+    }
+}
+
+fn parse_toml(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
+    let lines = Lines::new(text);
+    let at = |error: &toml::de::Error| {
+        let pos = error.span().map_or(Pos::new(1, 1), |span| lines.place(span));
+        ConfigError::new(file, pos, error.message().to_owned())
+    };
+    let table = DeTable::parse(text).map_err(|error| at(&error))?;
+    let places = Places::of_toml(table.get_ref(), &lines);
+    unknown_keys::refuse(file, &places)?;
+    let config = toml::from_str(text).map_err(|error| at(&error))?;
+    Ok(Parsed { config, places })
+}
+
+fn parse_json(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
+    let at = |error: &serde_json::Error| {
+        let (line, column) = (error.line(), error.column());
+        let message = error.to_string();
+        let message = message.strip_suffix(&format!(" at line {line} column {column}"));
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).max(1);
+        let pos = Pos::new(number(line), number(column));
+        ConfigError::new(file, pos, message.map_or_else(|| error.to_string(), str::to_owned))
+    };
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| at(&error))?;
+    // JSON is YAML, and that reader knows where things stand.
+    let documents = flumen_yaml::read(&Text::from(text), 1, &Budget::default())
+        .map_err(|error| ConfigError::new(file, error.pos(), error.problem().to_owned()))?;
+    let places = documents.first().map(Places::of_json).unwrap_or_default();
+    unknown_keys::refuse(file, &places)?;
+    let config = serde_json::from_str(text).map_err(|error| at(&error))?;
+    Ok(Parsed { config: without_empty_tables(config), places })
+}
+
+/// Programs that write JSON write every table, also those that are not used.
+fn without_empty_tables(mut config: ComponentFile) -> ComponentFile {
+    let has_other_source = !config.manifest.is_empty() || config.oci_artifact.is_some();
+    if has_other_source && config.kustomize.as_ref().is_some_and(|table| table.path.is_empty()) {
+        config.kustomize = None;
+    }
+    config
+}

@@ -1,0 +1,96 @@
+//! Why a build, a sync or the local store failed.
+
+use std::path::{Path, PathBuf};
+
+use flumen_yaml::Pos;
+use thiserror::Error as ThisError;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A message says what is wrong; [`Error::location`] where, [`Error::hint`] what to try.
+#[derive(Debug, ThisError)]
+pub enum Error {
+    #[error("unsupported source type: {0}")]
+    UnsupportedSource(String),
+
+    /// A plan of one source type without what that type builds from.
+    #[error("the build plan has no {0}")]
+    IncompletePlan(&'static str),
+
+    #[error("`{name}` is not a connected repository")]
+    NotConnected { name: String },
+
+    #[error("there are no stored credentials `{name}`")]
+    NoCredentials { name: String },
+
+    /// What is wrong is not quoted: it may be a password.
+    #[error("`{}` does not hold credentials", path.display())]
+    InvalidCredentials { path: PathBuf },
+
+    #[error("source root `{directory}` does not exist in '{url}'")]
+    NoSourceRoot { url: String, directory: String },
+
+    #[error(transparent)]
+    Build(#[from] flumen_build::Error),
+
+    #[error(transparent)]
+    Git(#[from] flumen_git::Error),
+
+    #[error(transparent)]
+    Registry(#[from] flumen_oci::Error),
+
+    /// The artifact is there, but it holds no manifests.
+    #[error("{reference} does not hold readable manifests")]
+    NotManifests {
+        reference: String,
+        #[source]
+        source: Box<Self>,
+    },
+
+    #[error("OCI artifact not found on install deploy - sync job may not have completed")]
+    NothingToSync,
+
+    #[error("cannot use `{}`", path.display())]
+    State {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+
+    /// Work on another thread ended without an answer.
+    #[error("the work was stopped")]
+    Stopped,
+}
+
+impl Error {
+    /// The file and the place in it, if one is to blame.
+    pub fn location(&self) -> Option<(&Path, Pos)> {
+        match self {
+            Self::Build(error) => error.location(),
+            _ => None,
+        }
+    }
+
+    /// What the user can do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotConnected { .. } => {
+                Some("name its address with `--repo NAME=URL`, or use `public_repo`".to_owned())
+            }
+            Self::NoCredentials { .. } => {
+                Some("`--credentials FILE` names a file with stored credentials".to_owned())
+            }
+            Self::InvalidCredentials { .. } => {
+                Some("each line is a name and its credentials: ci = \"user:password\"".to_owned())
+            }
+            Self::NothingToSync => {
+                Some("`flumen component build` builds it; sync copies the last build".to_owned())
+            }
+            Self::Build(error) => error.hint().map(str::to_owned),
+            Self::Git(error) => error.hint().map(str::to_owned),
+            Self::Registry(error) => error.hint(),
+            Self::NotManifests { source, .. } => source.hint(),
+            _ => None,
+        }
+    }
+}

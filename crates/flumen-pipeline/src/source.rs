@@ -1,0 +1,137 @@
+//! Where the content of an artifact comes from: one module for each type of source.
+
+pub(crate) mod inline;
+pub(crate) mod kustomize;
+pub(crate) mod oci_artifact;
+
+use std::{
+    collections::BTreeMap,
+    panic::resume_unwind,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use flumen_oci::{
+    Descriptor,
+    artifact::{Format, Metadata, pack_yaml},
+};
+
+use crate::{
+    Error, Result,
+    build::{Caching, Destination, Environment, Registries},
+    cache::{Cache, Entry, Key, retag},
+    job::Observer,
+    plan::BuildPlan,
+    recording::Answer,
+};
+
+/// What a source needs from the job that it works for.
+pub(crate) struct Context<'a> {
+    plan: &'a BuildPlan,
+    destination: &'a Destination,
+    registries: &'a dyn Registries,
+    caching: Caching,
+    cache: Cache,
+    observer: &'a dyn Observer,
+    stop: &'a Arc<AtomicBool>,
+}
+
+/// What is now in the destination.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) content_bytes: u64,
+    pub(crate) source: String,
+    pub(crate) revision: String,
+    pub(crate) reused: bool,
+}
+
+/// Manifests before they are packed.
+struct Rendered {
+    yaml: Vec<u8>,
+    provenance: Provenance,
+    /// What the content depends on beyond the key.
+    answers: Vec<Answer>,
+}
+
+/// Where content comes from; empty where that has no name.
+#[derive(Clone, Debug, Default)]
+struct Provenance {
+    source: String,
+    revision: String,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        plan: &'a BuildPlan,
+        environment: &'a Environment,
+        observer: &'a dyn Observer,
+        stop: &'a Arc<AtomicBool>,
+    ) -> Result<Self> {
+        Ok(Self {
+            plan,
+            destination: &environment.destination,
+            registries: &*environment.registries,
+            caching: environment.caching,
+            cache: Cache::new(environment.state.cache()?),
+            observer,
+            stop,
+        })
+    }
+
+    /// Tags the artifact of an earlier build of equal inputs, if there is one.
+    async fn reuse(
+        &self,
+        key: &Key,
+        provenance: &Provenance,
+        is_current: impl FnOnce(&Entry) -> bool,
+    ) -> Result<Option<Made>> {
+        if self.caching == Caching::BuildAlways {
+            return Ok(None);
+        }
+        let Some(entry) = self.cache.find(key).filter(is_current) else { return Ok(None) };
+        let tag = &self.plan.dst_tag;
+        let found = retag(&self.destination.repository, &entry.digest, tag).await?;
+        Ok(found.map(|manifest| {
+            let digest = manifest.digest();
+            self.observer.log(&format!("inputs have not changed: {tag} is {digest}, built before"));
+            Made {
+                descriptor: manifest.descriptor,
+                content_bytes: entry.content_bytes,
+                source: provenance.source.clone(),
+                revision: provenance.revision.clone(),
+                reused: true,
+            }
+        }))
+    }
+
+    /// Packs manifests, stores the artifact and remembers what it was made from.
+    async fn publish(&self, key: &Key, rendered: Rendered) -> Result<Made> {
+        let Rendered { yaml, provenance: Provenance { source, revision }, answers } = rendered;
+        let metadata = Metadata {
+            source: source.clone(),
+            revision: revision.clone(),
+            created: self.plan.component_build_id.created(),
+            annotations: BTreeMap::new(),
+        };
+        let content_bytes = yaml.len() as u64;
+        let packed = blocking(move || Ok(pack_yaml(&yaml, Format::Kustomizer, &metadata)?)).await?;
+        packed.push(&self.destination.repository, Some(&self.plan.dst_tag)).await?;
+        let descriptor = packed.manifest.descriptor;
+        let entry = Entry { digest: descriptor.digest.clone(), content_bytes, answers };
+        self.cache.insert(key, &entry)?;
+        Ok(Made { descriptor, content_bytes, source, revision, reused: false })
+    }
+}
+
+/// Moves work that computes or blocks to a thread that may. Who stops waiting leaves it there.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(Error::Stopped),
+        },
+    }
+}

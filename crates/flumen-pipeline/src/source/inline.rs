@@ -1,0 +1,22 @@
+//! Manifests that stand in the component: packed as they are, once every document is an object.
+
+use flumen_build::check_documents;
+use flumen_oci::Digest;
+
+use super::{Context, Made, Provenance, Rendered, blocking};
+use crate::{Result, cache::Key, plan::InlineManifest};
+
+pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> Result<Made> {
+    let provenance = Provenance::default();
+    let key = Key::new(&("inline", Digest::of(manifest.text.as_bytes())));
+    if let Some(made) = context.reuse(&key, &provenance, |_| true).await? {
+        return Ok(made);
+    }
+    let InlineManifest { text, file } = manifest.clone();
+    let yaml = blocking(move || {
+        check_documents(text.as_bytes(), &file)?;
+        Ok(text.into_bytes())
+    })
+    .await?;
+    context.publish(&key, Rendered { yaml, provenance, answers: Vec::new() }).await
+}
