@@ -1,9 +1,6 @@
 //! Options of every command that reads artifacts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::Args;
 use flumen_oci::{
@@ -11,7 +8,7 @@ use flumen_oci::{
     artifact::{Budget, Identities, PullOptions, Pulled, pull},
 };
 
-use crate::{error::CommandError, error::Failure, registry_args::RegistryArgs, size};
+use crate::{error::CommandError, key_files::read_text, registry_args::RegistryArgs, size};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -42,11 +39,4 @@ impl ReadArgs {
         let repository = registry.open(reference)?;
         Ok(pull(&repository, &reference.target(), &self.options()?).await?)
     }
-}
-
-/// The text of a file that the command line names.
-#[expect(clippy::disallowed_methods, reason = "the user names the file, and it is theirs")]
-pub(crate) fn read_text(file: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(file)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())).into())
 }

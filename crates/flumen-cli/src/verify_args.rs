@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use flumen_oci::{Reference, signature::Policy};
-use flumen_sign::{Identity, Pattern, Trust};
+use flumen_oci::{
+    Digest, Reference, Repository, Target,
+    signature::{self, Policy},
+};
+use flumen_sign::{Identity, Pattern, Signer, Trust};
 
 use crate::{
     error::{CommandError, Failure},
     key_files,
+    ui::Ui,
 };
 
 #[derive(Debug, Args)]
@@ -53,7 +57,26 @@ impl VerifyArgs {
         !self.keys.is_empty() || self.trusted_root.is_some() || self.signed_as.is_some()
     }
 
-    pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
+    /// Verifies what `target` names and says who has signed it. The digest is what was verified.
+    pub(crate) async fn verify(
+        &self,
+        repository: &Repository,
+        target: &Target,
+        ui: &Ui,
+    ) -> Result<Digest, CommandError> {
+        let policy = self.policy()?;
+        let descriptor = repository.resolve(target).await?;
+        let verified = signature::verify(repository, &descriptor, &policy).await?;
+        ui.success(&match verified.signer {
+            Signer::Key { hint } => format!("verified: signed with the key {hint}"),
+            Signer::Identity { identity, issuer } => {
+                format!("verified: signed by {identity}, whom {issuer} vouches for")
+            }
+        });
+        Ok(verified.digest)
+    }
+
+    fn policy(&self) -> Result<Policy, CommandError> {
         let identity = self.identity()?;
         if self.keys.is_empty() && identity.is_none() {
             return Err(Failure::new("nothing says whose signatures count")

@@ -15,13 +15,16 @@ use flumen_oci::{
     artifact::{
         self, Format, Ignore, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text,
     },
+    signature::{self, SignOptions},
 };
+use flumen_sign::PrivateKey;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, read_text},
+    artifact_args::ReadArgs,
     error::{CommandError, Failure},
+    key_files::{self, read_text},
     registry_args::RegistryArgs,
     runtime,
     structured::Structured,
@@ -58,6 +61,10 @@ Examples:
   # Files over which a patch goes, encrypted
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 -f manifests -p patch.yaml \\
     --age-recipients team.txt
+
+  # The same, signed
+  flumen push artifact oci://registry.example.com/org/app:v1.0.0 -k overlays/production \\
+    --sign --cosign-key cosign.key
 
   # A directory as it is, for Flux
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 --path ./deploy \\
@@ -98,7 +105,26 @@ struct ArtifactArgs {
     read: ReadArgs,
 
     #[command(flatten)]
+    signature: SignatureArgs,
+
+    #[command(flatten)]
     registry: RegistryArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Signature")]
+struct SignatureArgs {
+    /// Sign it, as `flumen sign artifact` does
+    #[arg(long, requires = "cosign_key")]
+    sign: bool,
+
+    /// Private key to sign with
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    cosign_key: Option<PathBuf>,
+
+    /// File with the password of the key; the default is the variable COSIGN_PASSWORD
+    #[arg(long, value_name = "FILE", requires = "cosign_key")]
+    password_file: Option<PathBuf>,
 }
 
 /// Any of these means that something is built.
@@ -179,6 +205,7 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             .hint("name a tag, as in oci://registry.example.com/org/app:v1.0.0")
             .into());
     };
+    let key = args.signature.key()?;
     let repository = args.registry.open(&args.url)?;
     let packed = match &args.tree.path {
         Some(path) => args.pack_tree(path)?,
@@ -188,6 +215,10 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
         ui.step(&format!("pushing artifact to {}", args.url));
     }
     let digest = packed.push(&repository, Some(&tag)).await?;
+    if let Some(key) = key {
+        let options = SignOptions::default();
+        signature::sign(&repository, &packed.manifest.descriptor, &key, &options).await?;
+    }
     let pinned = args.url.pinned(&digest);
     let Some(format) = args.output else {
         ui.success(&format!("artifact successfully pushed to {pinned}"));
@@ -253,6 +284,13 @@ impl ArtifactArgs {
             created: if self.reproducible { Timestamp::UNIX_EPOCH } else { Timestamp::now() },
             annotations: self.annotations.iter().cloned().collect::<BTreeMap<_, _>>(),
         }
+    }
+}
+
+impl SignatureArgs {
+    fn key(&self) -> Result<Option<PrivateKey>, CommandError> {
+        let password = self.password_file.as_deref();
+        self.cosign_key.as_deref().map(|file| key_files::private_key(file, password)).transpose()
     }
 }
 

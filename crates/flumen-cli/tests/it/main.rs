@@ -9,6 +9,7 @@ mod failure;
 mod options;
 mod output;
 mod reference;
+mod signatures;
 mod tags;
 mod talk;
 
