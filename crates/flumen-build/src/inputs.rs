@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use flumen_fs::Tree;
-use flumen_kustomize::{LoadRestriction, Session};
+use flumen_kustomize::{LoadRestriction, RemoteSource, RemoteTrees, Session};
 use flumen_object::{Object, ObjectId, ObjectSet};
 use flumen_yaml::EmitError;
 
@@ -24,10 +24,12 @@ pub struct Inputs {
     pub patches: Vec<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     pub load_restriction: LoadRestriction,
     pub enable_helm: bool,
+    /// Fetches what kustomizations name by URL; without it, that is refused.
+    pub remotes: Option<Arc<dyn RemoteTrees>>,
 }
 
 /// The objects in apply order, and what deserves attention.
@@ -35,6 +37,8 @@ pub struct Options {
 pub struct Built {
     pub objects: ObjectSet,
     pub warnings: Vec<String>,
+    /// What was fetched, and in which state.
+    pub remote_sources: Vec<RemoteSource>,
 }
 
 impl Built {
@@ -55,6 +59,7 @@ impl Built {
 pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<Built, Error> {
     let mut objects = Vec::new();
     let mut warnings = Vec::new();
+    let mut remote_sources = Vec::new();
     let source = Arc::clone(&tree);
     let mut session = Session::new(tree);
     let kustomize = options.kustomize();
@@ -62,6 +67,7 @@ pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<
         let build = session.build_shared(path, &kustomize).map_err(Error::Kustomize)?;
         objects.extend(build.objects);
         warnings.extend(build.warnings);
+        remote_sources.extend(build.remote_sources);
     }
     for path in &inputs.files {
         files::read(&*source, path, &mut objects)?;
@@ -74,16 +80,20 @@ pub fn build(tree: Arc<dyn Tree>, inputs: &Inputs, options: &Options) -> Result<
         let patched = patches::apply(&source, path, &objects, &kustomize)?;
         objects = patched.objects;
         warnings.extend(patched.warnings);
+        remote_sources.extend(patched.remote_sources);
     }
+    remote_sources.sort_unstable();
+    remote_sources.dedup();
     let objects: ObjectSet = objects.into_iter().collect();
-    Ok(Built { objects: objects.in_apply_order(), warnings })
+    Ok(Built { objects: objects.in_apply_order(), warnings, remote_sources })
 }
 
 impl Options {
-    fn kustomize(self) -> flumen_kustomize::Options {
+    fn kustomize(&self) -> flumen_kustomize::Options {
         flumen_kustomize::Options {
             load_restriction: self.load_restriction,
             enable_helm: self.enable_helm,
+            remotes: self.remotes.clone(),
             ..flumen_kustomize::Options::default()
         }
     }

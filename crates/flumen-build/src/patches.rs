@@ -12,7 +12,7 @@ use std::{
 };
 
 use flumen_fs::{Bounds, Tree};
-use flumen_kustomize::{Location, Options, Reorder, Session};
+use flumen_kustomize::{Location, Options, RemoteSource, Reorder, Session};
 use flumen_object::Object;
 use flumen_yaml::Pos;
 
@@ -26,6 +26,7 @@ const OBJECTS: &str = ".flumen-objects.yaml";
 pub(crate) struct Patched {
     pub(crate) objects: Vec<Object>,
     pub(crate) warnings: Vec<String>,
+    pub(crate) remote_sources: Vec<RemoteSource>,
 }
 
 /// Applies one patch file.
@@ -54,7 +55,7 @@ pub(crate) fn apply(
     let objects = patched.collect();
     let mut warnings = form.warnings;
     warnings.extend(build.warnings);
-    Ok(Patched { objects, warnings })
+    Ok(Patched { objects, warnings, remote_sources: build.remote_sources })
 }
 
 /// The objects as one text, and the line at which each of them begins.

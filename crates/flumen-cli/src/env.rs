@@ -19,6 +19,13 @@ pub(crate) fn managed_by_label() -> bool {
     env::var_os(MANAGED_BY_LABEL).is_some_and(|value| value == "on")
 }
 
+/// `1` lets builds fetch what is remote, as `--remote` does.
+const REMOTE: &str = "FLUMEN_REMOTE";
+
+pub(crate) fn remote() -> bool {
+    env::var_os(REMOTE).is_some_and(|value| value == "1")
+}
+
 /// Where programs keep data and state; the defaults lie below `HOME`.
 const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const XDG_STATE_HOME: &str = "XDG_STATE_HOME";

@@ -58,7 +58,7 @@ pub fn resolve(
                 let http = Arc::new(Http::new()?);
                 Connection::open(&http, http_url, limits, stop)?.target(reference)
             })?;
-            Ok(Commit { id: target.commit.to_string(), reference: target.name })
+            Ok(Commit { id: target.commit.to_string(), reference: target.reference() })
         }
     }
 }
@@ -105,12 +105,9 @@ pub(crate) fn fetch(
     let snapshot = objects
         .snapshot(&target.commit)
         .map_err(|reason| Error::Broken { url: url.to_string(), reason })?
-        .ok_or_else(|| Error::NotACommit {
-            url: url.to_string(),
-            reference: target.name.clone(),
-        })?;
+        .ok_or_else(|| Error::NotACommit { url: url.to_string(), reference: target.reference() })?;
     let place = format!("/{}{}", url.url.authority(), url.url.path().trim_end_matches('/'));
-    Ok(Checkout::new(&place, target.name.clone(), snapshot, objects, limits))
+    Ok(Checkout::new(&place, target.reference(), snapshot, objects, limits))
 }
 
 impl Checkout {

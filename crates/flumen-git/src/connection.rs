@@ -38,8 +38,15 @@ pub(crate) struct Target {
     wanted: ObjectId,
     /// The commit, as far as the server said.
     pub(crate) commit: ObjectId,
+    /// The full name under which it was found; none if the id was given.
+    name: Option<String>,
+}
+
+impl Target {
     /// The full name under which it was found, or the id.
-    pub(crate) name: String,
+    pub(crate) fn reference(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.commit.to_string())
+    }
 }
 
 /// A server that has introduced itself.
@@ -84,9 +91,8 @@ impl<'a> Connection<'a> {
         let missing =
             || Error::NoReference { url: self.url.to_string(), reference: reference.to_string() };
         if let Some(id) = reference.object_id() {
-            let name = id.to_ascii_lowercase();
-            let commit = ObjectId::from_hex(name.as_bytes()).map_err(|_| missing())?;
-            return Ok(Target { wanted: commit, commit, name });
+            let commit = ObjectId::from_hex(id.as_bytes()).map_err(|_| missing())?;
+            return Ok(Target { wanted: commit, commit, name: None });
         }
         let candidates = reference.candidates();
         let error = missing();
@@ -94,8 +100,12 @@ impl<'a> Connection<'a> {
         let found = candidates.iter().find_map(|name| {
             offered.iter().find_map(|offer| match offer.unpack() {
                 (offered, Some(id), peeled) if offered == name.as_str() => {
+                    let name = match offer {
+                        Ref::Symbolic { target, .. } => target.to_string(),
+                        _ => name.clone(),
+                    };
                     let commit = peeled.unwrap_or(id).to_owned();
-                    Some(Target { wanted: id.to_owned(), commit, name: name.clone() })
+                    Some(Target { wanted: id.to_owned(), commit, name: Some(name) })
                 }
                 _ => None,
             })
@@ -108,7 +118,7 @@ impl<'a> Connection<'a> {
         let refused = match self.receive(&[target.wanted], Some(NonZeroU32::MIN)) {
             Ok(objects) => return Ok(objects),
             // Commits without a name are not given out by every server.
-            Err(error @ Error::Broken { .. }) if target.name == target.wanted.to_string() => error,
+            Err(error @ Error::Broken { .. }) if target.name.is_none() => error,
             Err(error) => return Err(error),
         };
         let mut again = Connection::open(self.http, self.url, self.limits, self.stop)?;

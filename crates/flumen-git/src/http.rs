@@ -29,7 +29,8 @@ const MAX_REDIRECTS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Http {
     client: Client,
-    runtime: Runtime,
+    /// There until the end.
+    runtime: Option<Runtime>,
 }
 
 /// One repository or file: what may be received for it, and until when.
@@ -51,7 +52,16 @@ impl Http {
             .user_agent(concat!("flumen/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Error::Scratch(std::io::Error::other(chain(&error))))?;
-        Ok(Self { client, runtime })
+        Ok(Self { client, runtime: Some(runtime) })
+    }
+}
+
+impl Drop for Http {
+    /// Looking up a name cannot be interrupted; nobody waits for it here.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -123,13 +133,17 @@ impl Exchange {
             }
         };
         let unreachable = |reason| Error::Unreachable { url: self.shown(), reason };
-        self.http.runtime.block_on(async {
+        let outcome = async {
             tokio::select! {
                 answer = answer => answer.map_err(|error| unreachable(chain(&error.without_url()))),
                 // Who watches knows the reason better.
                 () = stopped => Err(unreachable("stopped".to_owned())),
             }
-        })
+        };
+        match &self.http.runtime {
+            Some(runtime) => runtime.block_on(outcome),
+            None => Err(unreachable("stopped".to_owned())),
+        }
     }
 
     /// Credentials are for the server they were given for, and for no other.

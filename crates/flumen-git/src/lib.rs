@@ -8,6 +8,9 @@
 //! GitUrl + GitReference ─▶ resolve ─▶ commit ─▶ open ─▶ Checkout { commit, tree }
 //! ```
 //!
+//! [`Remotes`] is what a kustomize build asks for what is not on this machine: repositories, through
+//! the same code, and single files.
+//!
 //! Everything here blocks the thread that calls it, for as long as [`Limits`] allow. Asynchronous
 //! callers move it to a thread that may block.
 #![allow(
@@ -23,6 +26,7 @@ mod limits;
 mod local;
 mod objects;
 mod reference;
+mod remotes;
 mod transport;
 mod tree;
 mod url;
@@ -31,4 +35,5 @@ pub use checkout::{Checkout, Commit, open, resolve};
 pub use error::Error;
 pub use limits::Limits;
 pub use reference::GitReference;
+pub use remotes::Remotes;
 pub use url::GitUrl;

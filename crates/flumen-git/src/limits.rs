@@ -29,7 +29,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            time: Duration::from_secs(60),
+            time: Duration::from_mins(1),
             bytes: 100 << 20,
             file_bytes: 10 << 20,
             objects: 100_000,

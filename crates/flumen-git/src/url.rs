@@ -36,7 +36,10 @@ impl GitUrl {
         }
         if let Some((scheme, rest)) = text.split_once("://") {
             return match scheme.to_ascii_lowercase().as_str() {
-                "http" | "https" => HttpUrl::parse(text).map(Self::Http),
+                "http" | "https" => match HttpUrl::parse(text)? {
+                    http if http.url.query().is_some() => Err(invalid("it has a query")),
+                    http => Ok(Self::Http(http)),
+                },
                 "file" => local_path(rest),
                 "ssh" | "git+ssh" | "ssh+git" => Ok(Self::Ssh(without_password(scheme, rest))),
                 _ => Err(invalid("only http, https, ssh and file are known")),
@@ -160,7 +163,7 @@ mod tests {
         check("https://host/org/repo", "http https://host/org/repo");
         check("HTTP://Host:8080/r.git", "http http://host:8080/r.git");
         check("https://me:s3cret@host/r", "auth https://host/r");
-        check("https://token@host/r?a=b#c", "auth https://host/r");
+        check("https://token@host/r#c", "auth https://host/r");
     }
 
     #[test]
@@ -190,6 +193,7 @@ mod tests {
             "ext::sh -c x",
             "not the URL of a repository: helpers of the form `helper::address` are programs",
         );
+        check("https://host/r?ref=v1", "not the URL of a repository: it has a query");
         check("https://", "not the URL of a repository: empty host");
         check(
             "file://a/b",
@@ -199,7 +203,9 @@ mod tests {
 
     #[test]
     fn debug_output_holds_no_password() {
-        let url = GitUrl::parse("https://me:s3cret@host/r?token=s3cret").expect("a URL");
+        let url = GitUrl::parse("https://me:s3cret@host/r").expect("a URL");
+        assert_eq!(format!("{url:?}"), "https://host/r");
+        let url = HttpUrl::parse("https://me:s3cret@host/r?token=s3cret").expect("a URL");
         assert_eq!(format!("{url:?}"), "https://host/r");
     }
 

@@ -18,7 +18,7 @@ use crate::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::{Entry, Loader},
+    loader::{Entry, Loader, printable},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,
@@ -111,9 +111,13 @@ impl Target {
         let loader = match self.loader.resource(path)? {
             Entry::Directory(loader) => loader,
             Entry::File(file) => {
-                return self
+                let added = self
                     .add_file(accumulator, path, &file.bytes, &file.path, state)
-                    .within(|| format!("accumulating resources from '{path}'"));
+                    .within(|| format!("accumulating resources from '{}'", printable(path)));
+                match added.is_err().then(|| self.loader.behind_page(path)).flatten() {
+                    Some(Ok(loader)) => loader,
+                    _ => return added,
+                }
             }
         };
         let root = Arc::clone(loader.root());
@@ -141,7 +145,7 @@ impl Target {
         accumulator
             .resources
             .append_all(resources, &state.schema)
-            .within(|| format!("merging resources from '{path}'"))
+            .within(|| format!("merging resources from '{}'", printable(path)))
     }
 
     fn add_component(

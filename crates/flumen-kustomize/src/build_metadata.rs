@@ -2,17 +2,24 @@
 
 use flumen_yaml::{Node, Text};
 
-use crate::resource::Resource;
+use crate::{
+    loader::{Repository, printable},
+    resource::Resource,
+};
 
 /// Where a resource came from.
 pub(crate) const ORIGIN: &str = "config.kubernetes.io/origin";
 /// What changed it on the way.
 pub(crate) const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
-/// What an origin annotation says. Paths are relative to the directory that is built.
+/// What an origin annotation says. Paths are relative to the directory that is built, or to the top
+/// of a repository.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Provenance {
     pub(crate) path: String,
+    /// The address of the repository; none is the place of the build.
+    pub(crate) repository: String,
+    pub(crate) reference: String,
     pub(crate) configured_in: String,
     pub(crate) configured_by: Option<ConfiguredBy>,
 }
@@ -28,13 +35,24 @@ pub(crate) struct ConfiguredBy {
 impl Provenance {
     /// This place, one path further.
     pub(crate) fn join(&self, path: &str) -> Self {
-        Self { path: join_paths(&self.path, path), ..self.clone() }
+        match Repository::parse(path) {
+            Some(repository) => Self {
+                path: repository.origin_path(),
+                // Unlike kustomize's, without user and password: the output is for everybody.
+                repository: printable(&repository.request.url).into_owned(),
+                reference: repository.request.reference.unwrap_or_default(),
+                ..self.clone()
+            },
+            None => Self { path: join_paths(&self.path, path), ..self.clone() },
+        }
     }
 
     /// What a field of the kustomization file at this place makes or changes.
     pub(crate) fn builtin(&self, file_name: &str, kind: &'static str) -> Self {
         Self {
             path: String::new(),
+            repository: self.repository.clone(),
+            reference: self.reference.clone(),
             configured_in: join_paths(&self.path, file_name),
             configured_by: Some(ConfiguredBy {
                 api_version: Text::literal("builtin"),
@@ -50,7 +68,9 @@ impl Provenance {
         let field = |key: &str| plugin.node().get(key).and_then(Node::text).cloned();
         Some(Self {
             path: String::new(),
-            configured_in: path_of(annotation),
+            repository: value_of("repo", annotation),
+            reference: value_of("ref", annotation),
+            configured_in: value_of("path", annotation),
             configured_by: Some(ConfiguredBy {
                 api_version: field("apiVersion").unwrap_or_default(),
                 kind: field("kind").unwrap_or_default(),
@@ -63,6 +83,8 @@ impl Provenance {
     pub(crate) fn to_yaml(&self) -> String {
         let mut out = String::new();
         line(&mut out, "", "path", &self.path);
+        line(&mut out, "", "repo", &self.repository);
+        line(&mut out, "", "ref", &self.reference);
         line(&mut out, "", "configuredIn", &self.configured_in);
         if let Some(by) = &self.configured_by {
             out.push_str("configuredBy:\n");
@@ -105,12 +127,12 @@ fn line(out: &mut String, indent: &str, key: &str, value: &str) {
     }
 }
 
-/// The `path:` of an origin annotation.
-fn path_of(annotation: &str) -> String {
+/// A field at the top of an origin annotation.
+fn value_of(key: &str, annotation: &str) -> String {
     annotation
         .lines()
-        .find_map(|line| line.strip_prefix("path: "))
-        .map(|path| path.trim_matches(['"', '\'']).to_owned())
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
+        .map(|value| value.trim_matches(['"', '\'']).to_owned())
         .unwrap_or_default()
 }
 

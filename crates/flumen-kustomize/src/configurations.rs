@@ -106,7 +106,7 @@ mod tests {
             tree.insert_file(format!("/{name}"), *content);
             paths.push(Located { text: name.into(), ..Located::default() });
         }
-        let loader = Loader::open(Arc::new(tree), Path::new("/"), LoadRestriction::RootOnly)?;
+        let loader = Loader::open(Arc::new(tree), Path::new("/"), LoadRestriction::RootOnly, None)?;
         load(&loader, &paths)
     }
 

@@ -255,7 +255,7 @@ mod tests {
     fn loaded(content: &str) -> Result<TransformerConfig> {
         let mut tree = MemoryTree::new();
         tree.insert_file("/c.yaml", content);
-        let loader = Loader::open(Arc::new(tree), Path::new("/"), LoadRestriction::RootOnly)?;
+        let loader = Loader::open(Arc::new(tree), Path::new("/"), LoadRestriction::RootOnly, None)?;
         load(&loader, &[Located { text: "c.yaml".into(), ..Located::default() }])
     }
 

@@ -4,14 +4,18 @@
 //! directories, anywhere on the file system, that hold kustomizations of their own
 //! ([`Loader::enter`]). Nothing it entered on the way may be entered again below, or builds would
 //! not end.
+//!
+//! Where the caller allows it, both may be remote. A repository that was entered is a tree of its own:
+//! what is relative in it stays in it.
 
 mod error;
 mod remote;
+mod repository;
 
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -19,7 +23,12 @@ use std::{
 use flumen_fs::{Bounds, FsError, Tree, clean};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
+use self::remote::NoFile;
+pub(crate) use self::{remote::printable, repository::Repository};
+use crate::{
+    error::{Context as _, Error, Result},
+    remote::{RemoteSource, RemoteTrees},
+};
 
 /// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.
 const MAX_DEPTH: usize = 200;
@@ -56,7 +65,7 @@ struct Link {
     depth: usize,
 }
 
-/// What all loaders of a build share.
+/// A tree that the build reads from: the one it started in, or a repository.
 #[derive(Debug)]
 struct Files {
     tree: Arc<dyn Tree>,
@@ -64,7 +73,34 @@ struct Files {
     /// By the path that was asked for. A file is found again only from the same root, since another
     /// root may forbid it.
     cache: Mutex<FxHashMap<PathBuf, (Arc<Path>, File)>>,
+    /// Set if this is a repository.
+    origin: Option<Fetched>,
+    shared: Arc<Shared>,
+}
+
+/// How a repository was entered.
+#[derive(Debug)]
+struct Fetched {
+    /// As the kustomization names it.
+    text: String,
+    /// How deep the chain of directories was then.
+    depth: usize,
+    /// The tree whose kustomization refers to it; none if the build starts in the repository.
+    above: Option<Arc<Files>>,
+}
+
+/// What all loaders of a build share.
+#[derive(Debug)]
+struct Shared {
     entered: AtomicUsize,
+    remotes: Option<Arc<dyn RemoteTrees>>,
+    used: Mutex<Vec<RemoteSource>>,
+}
+
+impl Shared {
+    fn record(&self, source: RemoteSource) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).push(source);
+    }
 }
 
 /// A file that was read: its path, for messages, and its bytes.
@@ -88,17 +124,52 @@ impl Loader {
         tree: Arc<dyn Tree>,
         path: &Path,
         restriction: LoadRestriction,
+        remotes: Option<Arc<dyn RemoteTrees>>,
     ) -> Result<Self> {
-        if path.to_str().is_some_and(remote::is_repository) {
-            return Err(remote::refuse(&path.to_string_lossy()));
+        let shared =
+            Arc::new(Shared { entered: AtomicUsize::new(0), remotes, used: Mutex::default() });
+        if let Some(text) = path.to_str()
+            && let Some(repository) = Repository::parse(text)
+        {
+            return Self::at_repository(shared, text, &repository, None);
         }
         if path.as_os_str().is_empty() {
             return Err(error::empty_root());
         }
         let root = tree.real_dir(path).map_err(|error| error::not_a_root(&*tree, path, &error))?;
-        let files =
-            Files { tree, restriction, cache: Mutex::default(), entered: AtomicUsize::new(0) };
+        let files = Files { tree, restriction, cache: Mutex::default(), origin: None, shared };
         let link = Link { root: root.into(), above: None, depth: 0 };
+        Ok(Self { files: Arc::new(files), link: Arc::new(link) })
+    }
+
+    /// Starts in a directory of a repository, which `referrer` names as `text`.
+    fn at_repository(
+        shared: Arc<Shared>,
+        text: &str,
+        repository: &Repository,
+        referrer: Option<&Self>,
+    ) -> Result<Self> {
+        let fetched = shared.fetch_repository(text, repository)?;
+        let tree = fetched.tree;
+        let path = clean(&fetched.root.join(&repository.directory)).into_owned();
+        let root =
+            tree.real_dir(&path).map_err(|error| error::not_a_root(&*tree, &path, &error))?;
+        let depth = referrer.map_or(0, |referrer| referrer.link.depth + 1);
+        let origin = Fetched {
+            text: text.to_owned(),
+            depth,
+            above: referrer.map(|referrer| Arc::clone(&referrer.files)),
+        };
+        let files = Files {
+            tree,
+            // What comes from elsewhere is never trusted with more.
+            restriction: LoadRestriction::RootOnly,
+            cache: Mutex::default(),
+            origin: Some(origin),
+            shared,
+        };
+        let above = referrer.map(|referrer| Arc::clone(&referrer.link));
+        let link = Link { root: root.into(), above, depth };
         Ok(Self { files: Arc::new(files), link: Arc::new(link) })
     }
 
@@ -107,10 +178,22 @@ impl Loader {
         &self.link.root
     }
 
+    /// Whether the directory is in a repository that was fetched.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.files.origin.is_some()
+    }
+
+    /// What the build has fetched so far, in order.
+    pub(crate) fn remote_sources(&self) -> MutexGuard<'_, Vec<RemoteSource>> {
+        self.files.shared.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reads a file named in the kustomization.
     pub(crate) fn read(&self, path: &str) -> Result<File> {
         if remote::is_url(path) {
-            return Err(remote::refuse(path));
+            return self.files.shared.fetch_file(path).map_err(|reason| match reason {
+                NoFile::MaybeRepository(_, error) | NoFile::Failed(error) => error,
+            });
         }
         self.try_read(path).map_err(|error| self.explain(path, &error))
     }
@@ -146,8 +229,8 @@ impl Loader {
         if path.is_empty() {
             return Err(Error::new("new root cannot be empty"));
         }
-        if remote::is_repository(path) {
-            return Err(remote::refuse(path));
+        if let Some(repository) = Repository::parse(path) {
+            return self.enter_repository(path, &repository);
         }
         if Path::new(path).is_absolute() {
             return Err(Error::new(format!("new root '{path}' cannot be absolute"))
@@ -163,22 +246,47 @@ impl Loader {
         Ok(Self { files: self.files.clone(), link: Arc::new(link) })
     }
 
+    fn enter_repository(&self, text: &str, repository: &Repository) -> Result<Self> {
+        if self.is_remote() && repository.is_local() {
+            return Err(Error::new(format!(
+                "security; '{text}' is on this machine, and a repository that was fetched refers to it"
+            )));
+        }
+        self.refuse_repository_cycle(text)?;
+        self.count_entry(Path::new(&*printable(text)))?;
+        Self::at_repository(Arc::clone(&self.files.shared), text, repository, Some(self))
+    }
+
     /// A file, or the directory of another kustomization: what an entry of `resources` names.
     ///
-    /// A local file comes first, then a repository, then a local directory.
+    /// A file comes first, then a repository, then a local directory.
     pub(crate) fn resource(&self, path: &str) -> Result<Entry> {
         if remote::is_url(path) {
-            return Err(remote::refuse(path));
+            return match self.files.shared.fetch_file(path) {
+                Ok(file) => Ok(Entry::File(file)),
+                Err(NoFile::Failed(error)) => Err(error),
+                Err(NoFile::MaybeRepository(repository, file_error)) => self
+                    .enter_repository(path, &repository)
+                    .within(|| format!("accumulation err='{file_error}'"))
+                    .map(Entry::Directory),
+            };
         }
         let error = match self.try_read(path) {
             Ok(file) => return Ok(Entry::File(file)),
             Err(error) => error,
         };
-        if matches!(error, FsError::IsDirectory { .. }) || remote::is_repository(path) {
+        if matches!(error, FsError::IsDirectory { .. }) || Repository::parse(path).is_some() {
             return self.enter(path).map(Entry::Directory);
         }
         // Nothing is there to enter either, and the file is more likely meant.
         Err(self.explain(path, &error).within(format!("accumulating resources from '{path}'")))
+    }
+
+    /// The repository behind a URL whose answer turned out to be no manifest: hosts show pages for
+    /// people at the same address.
+    pub(crate) fn behind_page(&self, path: &str) -> Option<Result<Self>> {
+        let repository = Repository::parse(path).filter(|_| remote::is_url(path))?;
+        Some(self.enter_repository(path, &repository))
     }
 
     /// Names of the files in the kustomization's directory.
@@ -190,14 +298,15 @@ impl Loader {
         clean(&self.root().join(path)).into_owned()
     }
 
-    fn cache(&self) -> std::sync::MutexGuard<'_, FxHashMap<PathBuf, (Arc<Path>, File)>> {
+    fn cache(&self) -> MutexGuard<'_, FxHashMap<PathBuf, (Arc<Path>, File)>> {
         self.files.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A directory above one that is being built would contain it again.
     fn refuse_cycle(&self, candidate: &Path) -> Result<()> {
+        let first = self.files.origin.as_ref().map_or(0, |origin| origin.depth);
         let mut visited = Some(&self.link);
-        while let Some(link) = visited {
+        while let Some(link) = visited.filter(|link| link.depth >= first) {
             if link.root.starts_with(candidate) {
                 return Err(Error::new(format!(
                     "cycle detected: candidate root '{}' contains visited root '{}'",
@@ -207,6 +316,22 @@ impl Loader {
                 .hint(self.chain_to(candidate)));
             }
             visited = link.above.as_ref();
+        }
+        Ok(())
+    }
+
+    /// A repository that is named again within itself, with the same words or fewer.
+    fn refuse_repository_cycle(&self, text: &str) -> Result<()> {
+        let mut files = Some(&self.files);
+        while let Some(origin) = files.and_then(|files| files.origin.as_ref()) {
+            if origin.text.starts_with(text) {
+                return Err(Error::new(format!(
+                    "cycle detected: URI '{}' referenced by previous URI '{}'",
+                    printable(text),
+                    printable(&origin.text)
+                )));
+            }
+            files = origin.above.as_ref();
         }
         Ok(())
     }
@@ -229,7 +354,7 @@ impl Loader {
                 root.display()
             )));
         }
-        if self.files.entered.fetch_add(1, Ordering::Relaxed) >= MAX_ENTERED {
+        if self.files.shared.entered.fetch_add(1, Ordering::Relaxed) >= MAX_ENTERED {
             return Err(Error::new(format!(
                 "the build reads more than {MAX_ENTERED} kustomizations"
             ))

@@ -17,6 +17,7 @@ use crate::{
     kustomization::fields::Kustomization,
     loader::{LoadRestriction, Loader},
     read,
+    remote::{RemoteSource, RemoteTrees},
     resmap::ResMap,
     transform::{Scene, hash, labels, name_reference, sort},
 };
@@ -33,6 +34,8 @@ pub struct Options {
     pub managed_by_label: bool,
     /// Whether charts may be rendered. They cannot be yet; the switch decides what the error says.
     pub enable_helm: bool,
+    /// Fetches what is remote; without it, that is refused.
+    pub remotes: Option<Arc<dyn RemoteTrees>>,
 }
 
 /// The order of the output, where the kustomization file does not say.
@@ -49,6 +52,9 @@ pub enum Reorder {
 pub struct Build {
     pub objects: ObjectSet,
     pub warnings: Vec<String>,
+    /// What was fetched, each once: the same build again gives the same objects if none of them has
+    /// another revision.
+    pub remote_sources: Vec<RemoteSource>,
 }
 
 /// Builds any number of paths of one tree; a base that several of them share is accumulated once.
@@ -63,6 +69,7 @@ pub struct Session {
 struct Finished {
     accumulator: Accumulator,
     warnings: Vec<String>,
+    remote_sources: Vec<RemoteSource>,
 }
 
 /// What one build knows beyond the kustomization at hand.
@@ -99,7 +106,8 @@ fn build(
     options: &Options,
     bases: Option<&mut FxHashMap<Arc<Path>, Finished>>,
 ) -> Result<Build> {
-    let loader = Loader::open(Arc::clone(tree), path, options.load_restriction)?;
+    let remotes = options.remotes.clone();
+    let loader = Loader::open(Arc::clone(tree), path, options.load_restriction, remotes)?;
     let mut state = State {
         schema: Schema::builtin(),
         has_own_schema: false,
@@ -107,8 +115,12 @@ fn build(
         options,
         bases,
     };
+    let top = loader.clone();
     let objects = run(loader, &mut state).map_err(|error| error.with_line_text(&**tree))?;
-    Ok(Build { objects, warnings: state.warnings })
+    let mut remote_sources = std::mem::take(&mut *top.remote_sources());
+    remote_sources.sort_unstable();
+    remote_sources.dedup();
+    Ok(Build { objects, warnings: state.warnings, remote_sources })
 }
 
 fn run(loader: Loader, state: &mut State<'_>) -> Result<ObjectSet> {
@@ -184,14 +196,16 @@ impl State<'_> {
     ) -> Result<Accumulator> {
         let root = Arc::clone(loader.root());
         // Provenance is relative to the path that is built, so such a result is not for sharing.
-        let shareable = self.bases.is_some() && provenance.is_none();
+        let shareable = self.bases.is_some() && provenance.is_none() && !loader.is_remote();
         if let Some(finished) = self.bases.as_ref().and_then(|bases| bases.get(&root))
             && shareable
         {
             self.warnings.extend_from_slice(&finished.warnings);
+            loader.remote_sources().extend_from_slice(&finished.remote_sources);
             return Ok(finished.accumulator.clone());
         }
         let warned = self.warnings.len();
+        let fetched = loader.remote_sources().len();
         let target = self.target(loader, provenance)?;
         if target.kustomization.kind == "Component" {
             return Err(Error::new(format!(
@@ -208,7 +222,10 @@ impl State<'_> {
         let shareable = shareable && !self.has_own_schema;
         if let Some(bases) = self.bases.as_deref_mut().filter(|_| shareable) {
             let warnings = self.warnings.get(warned..).unwrap_or_default().to_vec();
-            bases.insert(root, Finished { accumulator: accumulator.clone(), warnings });
+            let sources = target.loader.remote_sources();
+            let remote_sources = sources.get(fetched..).unwrap_or_default().to_vec();
+            let accumulator = accumulator.clone();
+            bases.insert(root, Finished { accumulator, warnings, remote_sources });
         }
         Ok(accumulator)
     }

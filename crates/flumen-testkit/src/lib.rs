@@ -16,10 +16,13 @@ mod case;
 #[cfg(feature = "network")]
 mod certificate;
 mod diff;
+mod git_server;
 mod outside;
 mod process;
 #[cfg(feature = "network")]
 mod real_registry;
+#[cfg(feature = "network")]
+mod registries;
 mod tools;
 
 pub use archive::{Archive, ArchiveError, Content, Entry};
@@ -27,10 +30,13 @@ pub use case::{Case, CaseError, Expected};
 #[cfg(feature = "network")]
 pub use certificate::Certificate;
 pub use diff::difference;
+pub use git_server::{GitRepository, GitServer};
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
 #[cfg(feature = "network")]
 pub use real_registry::{
     REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
 };
+#[cfg(feature = "network")]
+pub use registries::{EmbeddedRegistry, TestRegistry, for_each_registry};
 pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tools_cache};

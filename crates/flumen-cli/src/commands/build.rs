@@ -1,10 +1,15 @@
 //! `flumen build`: kustomizations in, manifests out.
 
-use std::{ffi::OsString, path::Path, sync::Arc};
+use std::{
+    ffi::OsString,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use clap::{Args, ValueEnum};
 use flumen_fs::DiskTree;
-use flumen_kustomize::{LoadRestriction, Options, Reorder, Session};
+use flumen_git::{Limits, Remotes};
+use flumen_kustomize::{LoadRestriction, Options, RemoteTrees, Reorder, Session};
 
 use crate::{
     env,
@@ -17,8 +22,8 @@ use crate::{
 ///
 /// Prints what `kustomize build` 5.8.1 prints, byte for byte. Several paths are built in one go:
 /// shared bases are read once, and the results are joined by a line `---`, in the order of the
-/// paths. Nothing is printed or written unless every path builds, nothing contacts the network, and
-/// no program is started.
+/// paths. Nothing is printed or written unless every path builds, nothing contacts the network unless
+/// `--remote` says so, and no program is started.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, verbatim_doc_comment)]
 #[command(after_help = "\
@@ -33,7 +38,11 @@ Examples:
   flumen build clusters/a clusters/b clusters/c > all.yaml
 
   # One file for each object
-  mkdir out && flumen build overlays/production -o out")]
+  mkdir out && flumen build overlays/production -o out
+
+  # A kustomization that refers to repositories, or one in a repository
+  flumen build --remote overlays/production
+  flumen build --remote 'https://git.example.com/org/app//deploy?ref=v1.2.0'")]
 pub(crate) struct BuildArgs {
     /// Directories that hold a kustomization file
     #[arg(value_name = "PATH", default_value = ".")]
@@ -61,6 +70,13 @@ pub(crate) struct BuildArgs {
     /// Label every object with the tool that built it; prefer `buildMetadata: [managedByLabel]`
     #[arg(long)]
     enable_managedby_label: bool,
+
+    /// Fetch what kustomizations name by URL: files, and Git repositories over http and https
+    ///
+    /// Also switched on by FLUMEN_REMOTE=1. A repository is fetched at one commit, without its
+    /// history; 100 MB and a minute are the limits, 10 MB and half a minute for a file.
+    #[arg(long, verbatim_doc_comment)]
+    remote: bool,
 
     /// Without effect: errors say where they come from
     #[arg(long, hide = true)]
@@ -188,6 +204,7 @@ impl BuildArgs {
             },
             managed_by_label: self.enable_managedby_label || env::managed_by_label(),
             enable_helm: self.helm.enable_helm,
+            remotes: (self.remote || env::remote()).then(remotes),
         }
     }
 
@@ -205,6 +222,11 @@ impl BuildArgs {
         }
         warnings
     }
+}
+
+fn remotes() -> Arc<dyn RemoteTrees> {
+    let never = Arc::new(AtomicBool::new(false));
+    Arc::new(Remotes::new(Limits::default(), never))
 }
 
 impl FunctionArgs {

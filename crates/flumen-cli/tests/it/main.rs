@@ -9,6 +9,8 @@ mod failure;
 mod options;
 mod output;
 mod reference;
+#[cfg(unix)]
+mod remote;
 mod signatures;
 mod tags;
 mod talk;

@@ -11,6 +11,7 @@ use flumen_yaml::{Node, Style, Text};
 use crate::{
     error::{Context, Error, Result},
     kustomization::fields::{GeneratorArgs, Located},
+    loader::printable,
     scalar::{self, new_string},
     transform::Scene,
 };
@@ -88,9 +89,10 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
         bytes += file.bytes.len();
         if bytes > MAX_BYTES {
             return Err(Error::new(format!(
-                "the files of '{}' are too large: more than {} MiB with '{path}'",
+                "the files of '{}' are too large: more than {} MiB with '{}'",
                 args.name,
-                MAX_BYTES >> 20
+                MAX_BYTES >> 20,
+                printable(path)
             ))
             .hint("a server takes at most 1 MiB in one object"));
         }
@@ -100,7 +102,7 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
 }
 
 fn named(what: &str, sources: &[Located]) -> String {
-    let names: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
+    let names: Vec<_> = sources.iter().map(|source| printable(&source.text)).collect();
     format!("{what}: [{}]", names.join(" "))
 }
 

@@ -369,7 +369,7 @@ fn shown(text: &str) -> String {
     let mut tree = MemoryTree::new();
     tree.insert_file("/app/kustomization.yaml", text);
     let tree = Arc::new(tree);
-    let loader = Loader::open(tree.clone(), Path::new("/app"), LoadRestriction::RootOnly);
+    let loader = Loader::open(tree.clone(), Path::new("/app"), LoadRestriction::RootOnly, None);
     let error = load(&loader.expect("a directory"), &mut Vec::new()).expect_err(text);
     format!("{:?}", error.with_line_text(&*tree))
 }
@@ -393,7 +393,7 @@ fn find_in(names: &[&str]) -> Result<(Arc<Path>, Kustomization)> {
     for name in names {
         tree.insert_file(format!("/app/{name}"), "namePrefix: a\n");
     }
-    let loader = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly)?;
+    let loader = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly, None)?;
     load(&loader, &mut Vec::new())
 }
 

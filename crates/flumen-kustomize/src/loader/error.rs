@@ -62,6 +62,14 @@ pub(super) fn not_a_root(tree: &dyn Tree, path: &Path, error: &FsError) -> Error
             .within(ROOT)
             .hint("name the directory that holds the kustomization file");
     }
+    if let FsError::Outside { root, .. } = error {
+        return Error::new(format!(
+            "security; bases in kustomizations found in cloned git repos must be within the repo, but \
+             base '{}' is outside '{}'",
+            path.display(),
+            root.display()
+        ));
+    }
     let error = match error {
         FsError::NotFound { .. } => missing(tree, path, unresolved(tree, path, error)),
         _ => Error::new(unresolved(tree, path, error)),

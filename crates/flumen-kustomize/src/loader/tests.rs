@@ -17,7 +17,7 @@ fn tree() -> MemoryTree {
 }
 
 fn loader_at(path: &str, restriction: LoadRestriction) -> Result<Loader> {
-    Loader::open(Arc::new(tree()), Path::new(path), restriction)
+    Loader::open(Arc::new(tree()), Path::new(path), restriction, None)
 }
 
 fn app() -> Loader {
@@ -146,8 +146,8 @@ fn nesting_is_bounded() {
     let mut tree = MemoryTree::new();
     let path: String = "/d".repeat(MAX_DEPTH + 2);
     tree.insert_dir(&path);
-    let mut loader =
-        Loader::open(Arc::new(tree), Path::new("/d"), LoadRestriction::RootOnly).expect("open");
+    let mut loader = Loader::open(Arc::new(tree), Path::new("/d"), LoadRestriction::RootOnly, None)
+        .expect("open");
     for _ in 0..MAX_DEPTH {
         loader = loader.enter("d").expect("not too deep");
     }
@@ -213,7 +213,7 @@ fn a_local_file_wins_over_a_repository_and_a_repository_over_a_directory() {
     let mut tree = tree();
     tree.insert_file("/app/github.com/a/file", "f");
     tree.insert_dir("/app/github.com/a/dir");
-    let app = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly);
+    let app = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly, None);
     let app = app.expect("a directory");
     assert!(matches!(app.resource("github.com/a/file"), Ok(Entry::File(_))));
     assert!(app.resource("github.com/a/dir").is_err());

@@ -23,7 +23,7 @@ pub(crate) fn on_stage<T>(files: &[(&str, &[u8])], run: impl FnOnce(&Scene<'_>) 
     for (name, content) in files {
         tree.insert_file(format!("/app/{name}"), *content);
     }
-    let loader = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly)
+    let loader = Loader::open(Arc::new(tree), Path::new("/app"), LoadRestriction::RootOnly, None)
         .expect("the directory is there");
     let file: Arc<Path> = Arc::from(Path::new("/app/kustomization.yaml"));
     run(&Scene { schema: &Schema::builtin(), loader: &loader, file: &file })

@@ -9,6 +9,7 @@ use super::{Scene, json_syntax::is_json, trimmed};
 use crate::{
     error::{Error, Result},
     kustomization::fields::{Located, Patch},
+    loader::printable,
     read,
     resource::Resource,
 };
@@ -28,7 +29,7 @@ impl fmt::Display for Source {
         if self.path.is_empty() {
             write!(f, "[patch: {:?}]", self.text.as_str())
         } else {
-            write!(f, "[path: {:?}]", self.path.as_str())
+            write!(f, "[path: {:?}]", printable(&self.path))
         }
     }
 }
@@ -49,7 +50,8 @@ impl Source {
                 path: Text::default(),
             }),
             (true, false) => Self::of_file(&entry.path, scene).map_err(|error| {
-                error.within(format!("failed to get the patch file from path({})", entry.path))
+                let path = printable(&entry.path);
+                error.within(format!("failed to get the patch file from path({path})"))
             }),
         }
     }
@@ -169,7 +171,8 @@ pub(super) fn json6902(entry: &Patch, scene: &Scene<'_>) -> Result<Json> {
         (true, false) => Source::of_file(&entry.path, scene)?,
     };
     if source.text.is_empty() {
-        return Err(Error::new(format!("patch file '{}' empty seems to be empty", entry.path)));
+        let path = printable(&entry.path);
+        return Err(Error::new(format!("patch file '{path}' empty seems to be empty")));
     }
     match source.json()? {
         Some(patch) if !patch.is_empty => Ok(patch),

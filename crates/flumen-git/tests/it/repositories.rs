@@ -1,0 +1,185 @@
+//! References to commits, of servers and of this machine.
+
+use std::{path::Path, sync::atomic::AtomicBool};
+
+use flumen_fs::Bounds;
+use flumen_git::{Checkout, Error, GitReference, GitUrl, Limits, open, resolve};
+use flumen_testkit::{GitRepository, GitServer};
+
+/// Two commits: `old` (tags `v1` and, annotated, `v1.0`), and `new` on branch `main`.
+struct Fixture {
+    server: GitServer,
+    repository: GitRepository,
+    old: String,
+    new: String,
+}
+
+impl Fixture {
+    fn new() -> Option<Self> {
+        let server = GitServer::start("reading repositories")?;
+        let repository = server.create_repository("org/app");
+        let old = repository.commit(&[("deploy/a.yaml", "old\n")]);
+        repository.git(&["tag", "v1"]);
+        repository.git(&["tag", "--annotate", "--message=first", "v1.0"]);
+        let new = repository.commit(&[("deploy/a.yaml", "new\n")]);
+        Some(Self { server, repository, old, new })
+    }
+
+    /// The same repository over both protocols and on disk.
+    fn addresses(&self) -> Vec<String> {
+        vec![
+            self.server.url("org/app"),
+            self.server.url("v0/org/app"),
+            self.server.url("moved/org/app"),
+            self.server.url_as("me:secret", "private/org/app"),
+            format!("file://{}", self.repository.path().display()),
+            self.repository.path().join(".git").display().to_string(),
+        ]
+    }
+}
+
+fn open_at(url: &str, reference: &GitReference) -> Result<Checkout, Error> {
+    let url = GitUrl::parse(url)?;
+    open(&url, reference, &Limits::default(), &AtomicBool::new(false))
+}
+
+fn file(checkout: &Checkout, path: &str) -> String {
+    let path = checkout.root.join(path);
+    let bytes = checkout.tree.read(&path, Bounds::Within(&checkout.root)).expect("a file");
+    String::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn references_lead_to_commits() {
+    let Some(fixture) = Fixture::new() else { return };
+    let named = |name: &str| GitReference::Name(name.to_owned());
+    let table = [
+        (GitReference::Default, &fixture.new, "refs/heads/main"),
+        (GitReference::Branch("main".to_owned()), &fixture.new, "refs/heads/main"),
+        (GitReference::Tag("v1".to_owned()), &fixture.old, "refs/tags/v1"),
+        (GitReference::Tag("v1.0".to_owned()), &fixture.old, "refs/tags/v1.0"),
+        (GitReference::Commit(fixture.new.clone()), &fixture.new, &fixture.new),
+        (named("main"), &fixture.new, "refs/heads/main"),
+        (named("refs/heads/main"), &fixture.new, "refs/heads/main"),
+        (named("tags/v1"), &fixture.old, "refs/tags/v1"),
+        (named("v1.0"), &fixture.old, "refs/tags/v1.0"),
+        (named(&fixture.old), &fixture.old, &fixture.old),
+    ];
+    for address in fixture.addresses() {
+        for (reference, commit, name) in &table {
+            let context = format!("{reference:?} of {address}");
+            let checkout = open_at(&address, reference).expect(&context);
+            assert_eq!(
+                (&checkout.commit, checkout.reference.as_str()),
+                (*commit, *name),
+                "{context}"
+            );
+            let content = if *commit == &fixture.old { "old\n" } else { "new\n" };
+            assert_eq!(file(&checkout, "deploy/a.yaml"), content, "{context}");
+
+            let url = GitUrl::parse(&address).expect("an address");
+            let resolved = resolve(&url, reference, &Limits::default(), &AtomicBool::new(false));
+            assert_eq!(&resolved.expect(&context).id, *commit, "{context}");
+        }
+    }
+}
+
+#[test]
+fn commits_without_a_name_are_found_on_old_servers() {
+    let Some(fixture) = Fixture::new() else { return };
+    fixture.repository.git(&["tag", "--delete", "v1", "v1.0"]);
+    let reference = GitReference::Commit(fixture.old.clone());
+    for address in [fixture.server.url("org/app"), fixture.server.url("v0/org/app")] {
+        let checkout = open_at(&address, &reference).expect(&address);
+        assert_eq!(file(&checkout, "deploy/a.yaml"), "old\n");
+    }
+}
+
+#[test]
+fn bare_repositories_are_opened() {
+    let Some(fixture) = Fixture::new() else { return };
+    let bare = fixture.repository.path().with_extension("git");
+    let bare_path = bare.display().to_string();
+    fixture.repository.git(&["clone", "--quiet", "--bare", ".", &bare_path]);
+    let checkout = open_at(&bare_path, &GitReference::Default).expect("a bare repository");
+    assert_eq!(checkout.commit, fixture.new);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let Some(fixture) = Fixture::new() else { return };
+    let message = |url: &str, reference: GitReference| {
+        open_at(url, &reference).map(|checkout| checkout.commit).expect_err("nothing").to_string()
+    };
+    let url = fixture.server.url("org/app");
+    let no_branch = GitReference::Branch("nope".to_owned());
+    assert_eq!(message(&url, no_branch), format!("'{url}' has no branch `nope`"));
+    let short = GitReference::Name("0123456".to_owned());
+    assert_eq!(message(&url, short), format!("'{url}' has no branch, tag or commit `0123456`"));
+    let absent = fixture.server.url("org/other");
+    assert_eq!(
+        message(&absent, GitReference::Default),
+        format!("'{absent}' answered with status 404")
+    );
+    let page = fixture.server.url("files/page");
+    fixture.server.put_file("page/info/refs", "hello");
+    assert_eq!(message(&page, GitReference::Default), format!("'{page}' is not a Git repository"));
+    let directory = fixture.repository.path().join("deploy");
+    let directory = directory.display().to_string();
+    assert_eq!(
+        message(&directory, GitReference::Default),
+        format!("'{directory}' is not a Git repository")
+    );
+    let ssh = open_at("git@host:org/app", &GitReference::Default).expect_err("ssh");
+    assert_eq!(
+        ssh.to_string(),
+        "'git@host:org/app' is reached over ssh, which is not available yet"
+    );
+    assert_eq!(ssh.hint(), Some("ssh comes with the controller; use https"));
+}
+
+#[test]
+fn credentials_are_for_one_host_and_for_no_message() {
+    let Some(fixture) = Fixture::new() else { return };
+    let error = open_at(&fixture.server.url("private/org/app"), &GitReference::Default);
+    let error = error.expect_err("no credentials");
+    assert!(matches!(error, Error::Unauthorized { were_given: false, .. }), "{error:?}");
+
+    let wrong = fixture.server.url_as("me:h1dden", "private/org/app");
+    let error = open_at(&wrong, &GitReference::Default).expect_err("wrong credentials");
+    assert!(matches!(error, Error::Unauthorized { were_given: true, .. }), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains("h1dden"));
+
+    let elsewhere = fixture.server.url_as("me:secret", "elsewhere/org/app");
+    let error = open_at(&elsewhere, &GitReference::Default).expect_err("another host");
+    assert!(matches!(error, Error::Unauthorized { .. }), "{error:?}");
+    let requests = fixture.server.requests();
+    let after = requests.iter().skip_while(|request| !request.contains("elsewhere")).nth(1);
+    assert_eq!(after.map(String::as_str), Some("GET private/org/app/info/refs"));
+}
+
+#[test]
+fn local_repositories_are_not_written_to() {
+    let Some(fixture) = Fixture::new() else { return };
+    let before = listing(fixture.repository.path());
+    let checkout =
+        open_at(&fixture.repository.path().display().to_string(), &GitReference::Default);
+    assert_eq!(file(&checkout.expect("a repository"), "deploy/a.yaml"), "new\n");
+    assert_eq!(listing(fixture.repository.path()), before);
+}
+
+/// All files below a directory, with their times of change.
+fn listing(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let metadata = entry.metadata().expect("metadata");
+        if metadata.is_dir() {
+            found.extend(listing(&entry.path()));
+        } else {
+            found.push(format!("{} {:?}", entry.path().display(), metadata.modified()));
+        }
+    }
+    found.sort();
+    found
+}

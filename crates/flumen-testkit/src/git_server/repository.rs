@@ -1,0 +1,47 @@
+//! A repository that tests write to with the real Git.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A repository with a work tree.
+#[derive(Debug)]
+pub struct GitRepository {
+    path: PathBuf,
+}
+
+impl GitRepository {
+    pub(super) fn create(path: &Path) -> Self {
+        fs::create_dir_all(path).expect("a directory for the repository");
+        let repository = Self { path: path.to_owned() };
+        repository.git(&["init", "--quiet", "--initial-branch=main"]);
+        repository
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes files, commits everything there is, and returns the commit.
+    pub fn commit(&self, files: &[(&str, &str)]) -> String {
+        for (name, content) in files {
+            let path = self.path.join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+            fs::write(path, content).expect("a file of the repository");
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message=a commit"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Runs `git` in the repository and returns what it prints.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+        let output =
+            super::git(&self.path).args(identity).args(arguments).output().expect("git starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {errors}");
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+}
