@@ -45,6 +45,8 @@ impl Cosign {
             .current_dir(self.directory.path())
             .env("HOME", self.directory.path())
             .env("COSIGN_PASSWORD", PASSWORD)
+            // Without it cosign does not write payloads as referrers.
+            .env("COSIGN_EXPERIMENTAL", "1")
             .output()
             .expect("cosign starts")
     }
