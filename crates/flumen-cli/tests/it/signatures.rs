@@ -38,7 +38,8 @@ impl Fixture {
 
     /// Pushes `a`. Returns what names it for good.
     fn push(&self, more: &[&str]) -> String {
-        let args = ["push", "artifact", &self.url(":v1"), "-k", "a", "--insecure-registry"];
+        let url = self.url(":v1");
+        let args = ["push", "artifact", &url, "-k", "a", "--insecure-registry"];
         let outcome = self.scratch.flumen(&[&args, more].concat());
         assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
         String::from_utf8_lossy(&outcome.stdout).into_owned()
@@ -51,8 +52,8 @@ impl Fixture {
 
     #[track_caller]
     fn check_refused(&self, args: &[&str], words: &[&str]) {
-        let args = [args, &[&self.url(":v1"), "--insecure-registry"]].concat();
-        self.scratch.check_refused(&args, 1, words);
+        let url = self.url(":v1");
+        self.scratch.check_refused(&[args, &[&url, "--insecure-registry"]].concat(), 1, words);
     }
 }
 
