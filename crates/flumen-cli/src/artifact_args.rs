@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use flumen_oci::{
-    Reference,
+    Reference, Repository, Target,
     artifact::{Budget, Identities, PullOptions, Pulled, pull},
 };
 
-use crate::{error::CommandError, key_files::read_text, registry_args::RegistryArgs, size};
+use crate::{
+    error::CommandError, key_files::read_text, registry_args::RegistryArgs, size,
+    verify_args::VerifyArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -39,4 +42,19 @@ impl ReadArgs {
         let repository = registry.open(reference)?;
         Ok(pull(&repository, &reference.target(), &self.options()?).await?)
     }
+}
+
+/// What a reference names, after its signature was checked if the options ask for that. What follows
+/// must use the answer and not the tag, which may move.
+pub(crate) async fn verified(
+    repository: &Repository,
+    reference: &Reference,
+    signatures: &VerifyArgs,
+    is_demanded: bool,
+) -> Result<Target, CommandError> {
+    if !is_demanded && !signatures.are_given() {
+        return Ok(reference.target());
+    }
+    let verified = signatures.verify(repository, &reference.target()).await?;
+    Ok(Target::Digest(verified.digest))
 }

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use flumen_oci::{
-    Digest, Reference, Repository, Target,
-    signature::{self, Policy},
+    Reference, Repository, Target,
+    signature::{self, Policy, Verified},
 };
-use flumen_sign::{Identity, Pattern, Signer, Trust};
+use flumen_sign::{Identity, Pattern, Trust};
 
 use crate::{
     error::{CommandError, Failure},
     key_files,
-    ui::Ui,
 };
 
 #[derive(Debug, Args)]
@@ -57,23 +56,15 @@ impl VerifyArgs {
         !self.keys.is_empty() || self.trusted_root.is_some() || self.signed_as.is_some()
     }
 
-    /// Verifies what `target` names and says who has signed it. The digest is what was verified.
+    /// Verifies what `target` names. The digest in the answer is what was verified.
     pub(crate) async fn verify(
         &self,
         repository: &Repository,
         target: &Target,
-        ui: &Ui,
-    ) -> Result<Digest, CommandError> {
+    ) -> Result<Verified, CommandError> {
         let policy = self.policy()?;
         let descriptor = repository.resolve(target).await?;
-        let verified = signature::verify(repository, &descriptor, &policy).await?;
-        ui.success(&match verified.signer {
-            Signer::Key { hint } => format!("verified: signed with the key {hint}"),
-            Signer::Identity { identity, issuer } => {
-                format!("verified: signed by {identity}, whom {issuer} vouches for")
-            }
-        });
-        Ok(verified.digest)
+        Ok(signature::verify(repository, &descriptor, &policy).await?)
     }
 
     fn policy(&self) -> Result<Policy, CommandError> {

@@ -1,12 +1,16 @@
 //! `flumen pull artifact`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use flumen_oci::{Reference, Repository, Target, artifact};
+use flumen_oci::{Reference, artifact};
 
 use crate::{
-    artifact_args::ReadArgs, error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
+    artifact_args::{ReadArgs, verified},
+    error::CommandError,
+    registry_args::RegistryArgs,
+    runtime,
+    ui::Ui,
     verify_args::VerifyArgs,
 };
 
@@ -26,7 +30,7 @@ enum What {
 ///
 /// Artifacts of every layout are read: kustomizer's, Flux's, ORAS' and flumen's own. Digest and
 /// checksum are compared before anything is printed or written, and a refusal leaves the directory
-/// as it was. With `--verify` nothing is pulled that nobody who is trusted has signed.
+/// as it was.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -36,10 +40,7 @@ Examples:
   flumen pull artifact oci://registry.example.com/org/app:v1.0.0
 
   # Unpack into a directory that exists
-  mkdir app && flumen pull artifact oci://registry.example.com/org/app:v1.0.0 -o app
-
-  # Only if the owner of a key has signed it
-  flumen pull artifact oci://registry.example.com/org/app:v1.0.0 --verify --key cosign.pub"
+  mkdir app && flumen pull artifact oci://registry.example.com/org/app:v1.0.0 -o app"
 )]
 struct ArtifactArgs {
     /// The artifact, by tag or digest
@@ -53,12 +54,12 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Pull only what is signed by somebody who is trusted; the options below say who that is
-    #[arg(long, help_heading = "Signatures")]
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
     verify: bool,
 
     #[command(flatten)]
-    trust: VerifyArgs,
+    signatures: VerifyArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -72,39 +73,16 @@ pub(crate) fn run(args: &PullArgs, ui: &Ui) -> Result<(), CommandError> {
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let repository = args.registry.open(&args.url)?;
-    let target = args.target(&repository, ui).await?;
-    match &args.output {
-        None => {
-            let pulled = artifact::pull(&repository, &target, &args.read.options()?).await?;
-            ui.data(&pulled.yaml)
-        }
-        Some(dir) => unpack(args, &repository, &target, dir, ui).await,
-    }
-}
-
-impl ArtifactArgs {
-    /// What to pull: by its digest, if that was verified, so that a tag that moves changes nothing.
-    async fn target(&self, repository: &Repository, ui: &Ui) -> Result<Target, CommandError> {
-        let target = self.url.target();
-        // Who names a key wants it to matter.
-        if !self.verify && !self.trust.are_given() {
-            return Ok(target);
-        }
-        let verified = self.trust.verify(repository, &target, ui).await?;
-        Ok(Target::Digest(verified))
-    }
-}
-
-async fn unpack(
-    args: &ArtifactArgs,
-    repository: &Repository,
-    target: &Target,
-    dir: &Path,
-    ui: &Ui,
-) -> Result<(), CommandError> {
-    ui.step(&format!("pulling {}", args.url));
     let options = args.read.options()?;
-    let pulled = artifact::pull_to_dir(repository, target, dir, &options).await?;
+    if args.output.is_some() {
+        ui.step(&format!("pulling {}", args.url));
+    }
+    let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
+    let Some(dir) = &args.output else {
+        let pulled = artifact::pull(&repository, &target, &options).await?;
+        return ui.data(&pulled.yaml);
+    };
+    let pulled = artifact::pull_to_dir(&repository, &target, dir, &options).await?;
     for (name, value) in [("source", &pulled.about.source), ("revision", &pulled.about.revision)] {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
             ui.success(&format!("{name} {value}"));

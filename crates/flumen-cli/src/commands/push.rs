@@ -17,7 +17,6 @@ use flumen_oci::{
     },
     signature::{self, SignOptions},
 };
-use flumen_sign::PrivateKey;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -62,10 +61,6 @@ Examples:
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 -f manifests -p patch.yaml \\
     --age-recipients team.txt
 
-  # The same, signed
-  flumen push artifact oci://registry.example.com/org/app:v1.0.0 -k overlays/production \\
-    --sign --cosign-key cosign.key
-
   # A directory as it is, for Flux
   flumen push artifact oci://registry.example.com/org/app:v1.0.0 --path ./deploy \\
     --source https://git.example.com/org/app.git --revision v1.0.0@sha1:0123456"
@@ -97,24 +92,7 @@ struct ArtifactArgs {
     #[arg(long)]
     reproducible: bool,
 
-    /// Print where it was pushed as JSON or YAML
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
-    output: Option<Structured>,
-
-    #[command(flatten)]
-    read: ReadArgs,
-
-    #[command(flatten)]
-    signature: SignatureArgs,
-
-    #[command(flatten)]
-    registry: RegistryArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Signature")]
-struct SignatureArgs {
-    /// Sign it, as `flumen sign artifact` does
+    /// Sign what was pushed, with a key that cosign can use too
     #[arg(long, requires = "cosign_key")]
     sign: bool,
 
@@ -123,8 +101,18 @@ struct SignatureArgs {
     cosign_key: Option<PathBuf>,
 
     /// File with the password of the key; the default is the variable COSIGN_PASSWORD
-    #[arg(long, value_name = "FILE", requires = "cosign_key")]
+    #[arg(long, value_name = "FILE", requires = "sign")]
     password_file: Option<PathBuf>,
+
+    /// Print where it was pushed as JSON or YAML
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Structured>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    registry: RegistryArgs,
 }
 
 /// Any of these means that something is built.
@@ -205,7 +193,6 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             .hint("name a tag, as in oci://registry.example.com/org/app:v1.0.0")
             .into());
     };
-    let key = args.signature.key()?;
     let repository = args.registry.open(&args.url)?;
     let packed = match &args.tree.path {
         Some(path) => args.pack_tree(path)?,
@@ -214,10 +201,20 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_none() {
         ui.step(&format!("pushing artifact to {}", args.url));
     }
+    // Before anything is pushed: a key that does not open should cost nothing.
+    let password = args.password_file.as_deref();
+    let key = args
+        .cosign_key
+        .as_deref()
+        .map(|file| key_files::private_key(file, password))
+        .transpose()?;
     let digest = packed.push(&repository, Some(&tag)).await?;
-    if let Some(key) = key {
-        let options = SignOptions::default();
-        signature::sign(&repository, &packed.manifest.descriptor, &key, &options).await?;
+    if let Some(key) = &key {
+        let descriptor = &packed.manifest.descriptor;
+        signature::sign(&repository, descriptor, key, &SignOptions::default()).await?;
+        if args.output.is_none() {
+            ui.success(&format!("signed with the key {}", key.public_key().hint()));
+        }
     }
     let pinned = args.url.pinned(&digest);
     let Some(format) = args.output else {
@@ -284,13 +281,6 @@ impl ArtifactArgs {
             created: if self.reproducible { Timestamp::UNIX_EPOCH } else { Timestamp::now() },
             annotations: self.annotations.iter().cloned().collect::<BTreeMap<_, _>>(),
         }
-    }
-}
-
-impl SignatureArgs {
-    fn key(&self) -> Result<Option<PrivateKey>, CommandError> {
-        let password = self.password_file.as_deref();
-        self.cosign_key.as_deref().map(|file| key_files::private_key(file, password)).transpose()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use flumen_oci::Reference;
+use flumen_sign::Signer;
 
 use crate::{
     error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
@@ -55,6 +56,12 @@ pub(crate) fn run(args: &VerifyArgs, ui: &Ui) -> Result<(), CommandError> {
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let repository = args.registry.open(&args.artifact)?;
-    let digest = args.trust.verify(&repository, &args.artifact.target(), ui).await?;
-    ui.data(format!("{}\n", args.artifact.pinned(&digest)).as_bytes())
+    let verified = args.trust.verify(&repository, &args.artifact.target()).await?;
+    ui.success(&match verified.signer {
+        Signer::Key { hint } => format!("signed with the key {hint}"),
+        Signer::Identity { identity, issuer } => {
+            format!("signed by {identity}, whom {issuer} vouches for")
+        }
+    });
+    ui.data(format!("{}\n", args.artifact.pinned(&verified.digest)).as_bytes())
 }

@@ -2,5 +2,6 @@
 
 mod artifact;
 mod client;
+mod copy;
 mod judges;
 mod signature;
