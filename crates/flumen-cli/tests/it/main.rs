@@ -8,7 +8,9 @@ mod component;
 mod failure;
 mod options;
 mod output;
+mod pages;
 mod reference;
+mod registries;
 #[cfg(unix)]
 mod remote;
 mod tags;
