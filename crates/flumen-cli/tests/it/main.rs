@@ -4,6 +4,7 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+mod artifact;
 mod component;
 mod failure;
 mod options;
@@ -11,6 +12,8 @@ mod output;
 mod pages;
 mod reference;
 mod registries;
+#[cfg(unix)]
+mod registry;
 #[cfg(unix)]
 mod remote;
 mod tags;
