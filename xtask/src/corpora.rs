@@ -15,13 +15,13 @@ use crate::{Result, process::capture, progress::say};
 pub(crate) struct Corpus {
     pub(crate) title: &'static str,
     /// The runner and its arguments; `{flumen}` stands for the binary, `{shared}` for the
-    /// directory of the corpora.
+    /// directory of the corpora. Other names in braces are the runner's own.
     command: &'static [&'static str],
     /// Where its cases are, if they are files, relative to the directory of the corpora.
     cases: Option<&'static str>,
 }
 
-pub(crate) const ALL: [Corpus; 3] = [
+pub(crate) const ALL: [Corpus; 4] = [
     Corpus {
         title: "corpus: kustomize",
         command: &["{shared}/corpus/run-kustomize", "--cmd", "{flumen} build", "-j", "2"],
@@ -49,6 +49,22 @@ pub(crate) const ALL: [Corpus; 3] = [
             "--family",
             "build",
             "-v", // names the failures in lines of their own
+        ],
+        cases: None,
+    },
+    Corpus {
+        title: "corpus: hostile artifacts, registries and layouts",
+        command: &[
+            "{shared}/corpus/hostile/run",
+            "--cmd-pull",
+            "{flumen} pull artifact --insecure-registry {url} -o {dir}",
+            "--cmd-push",
+            "{flumen} push artifact --insecure-registry {url} -k {path}",
+            "--cmd-layout",
+            "{flumen} copy artifact oci-layout:{layout} oci-layout:{dir}",
+            "--family",
+            "artifact",
+            "-v",
         ],
         cases: None,
     },

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, env, error::Error as _, io, path::PathBuf, process::ExitCode};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use flumen_fs::FsError;
 use flumen_object::Object;
 use flumen_yaml::{EmitError, Pos};
@@ -228,12 +229,23 @@ fn unprintable(object: &Object, source: &EmitError) -> String {
 fn report_usage(error: &clap::Error) -> ExitCode {
     // Help that nobody reads to its end is no failure.
     let _ = error.print();
-    if error.use_stderr() { ExitCode::from(WRONG_USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() { usage_status(error) } else { ExitCode::SUCCESS }
 }
 
 /// The same without colours, because they cannot be told from what an argument smuggles in.
 fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> ExitCode {
     let plain = error.render().to_string();
     ui.talk(&format!("{}\n", printable(&plain, Lines::Keep(30), MAX_USAGE_BYTES)));
-    ExitCode::from(WRONG_USAGE)
+    usage_status(error)
+}
+
+/// What stands behind no option is input: an address that cannot be read is as wrong as a path that
+/// is not there.
+fn usage_status(error: &clap::Error) -> ExitCode {
+    let is_input = error.kind() == ErrorKind::ValueValidation
+        && matches!(
+            error.get(ContextKind::InvalidArg),
+            Some(ContextValue::String(argument)) if !argument.starts_with('-')
+        );
+    ExitCode::from(if is_input { WRONG_INPUT } else { WRONG_USAGE })
 }

@@ -25,6 +25,9 @@ pub(crate) struct RegistryArgs {
     provider: Provider,
 
     /// Allow plain HTTP, and certificates that nobody vouches for
+    ///
+    /// A port that is given is tried with HTTP first and with HTTPS if that is what it speaks. Without
+    /// a port, HTTPS comes first.
     #[arg(long)]
     insecure_registry: bool,
 

@@ -9,7 +9,7 @@
 //! ```
 
 mod about;
-mod annotations;
+pub(crate) mod annotations;
 mod compare;
 mod encryption;
 mod glob;

@@ -37,8 +37,8 @@ pub enum Error {
     // registries
     #[error("{what} was not found")]
     NotFound { what: String },
-    #[error("{host} refuses the credentials or asks for some{}", Detail(message))]
-    Unauthorized { host: String, message: String },
+    #[error("{host} {} credentials (401 Unauthorized){}", if *shown { "refuses the" } else { "asks for" }, Detail(message))]
+    Unauthorized { host: String, shown: bool, message: String },
     #[error("{what}: access is denied (403 Forbidden){}", Detail(message))]
     Forbidden { what: String, message: String },
     #[error("{host} limits the rate of requests{}", Detail(message))]
@@ -55,7 +55,7 @@ pub enum Error {
     Tls { host: String, reason: String },
     #[error("{host} does not answer as a registry: {reason}")]
     NotARegistry { host: String, reason: String },
-    #[error("{host} sent an answer that is not used: {reason}")]
+    #[error("the answer of {host} is refused: {reason}")]
     Protocol { host: String, reason: String },
     #[error("{host} does not take this much at once")]
     PiecesWanted { host: String },
@@ -166,9 +166,12 @@ impl Error {
                 summary(tags)
             )),
             Self::NotFound { .. } => {
-                Some("`flumen list artifacts` shows the tags of a repository".to_owned())
+                Some("`flumen list artifacts` shows what is there; some registries also say this to who may not read".to_owned())
             }
-            Self::Unauthorized { .. } => Some(
+            Self::Unauthorized { shown: true, .. } => {
+                Some("check the user and the password; a token may have expired".to_owned())
+            }
+            Self::Unauthorized { shown: false, .. } => Some(
                 "give `--creds user:password`, or log in so that Docker's configuration has them"
                     .to_owned(),
             ),
@@ -193,7 +196,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::NotARegistry { .. } => {
-                Some("check the host and its port: this may be a web page".to_owned())
+                Some("check the host and its port: something else may be listening there".to_owned())
             }
             Self::DeletionUnsupported { .. } => Some(
                 "deletion may be disabled in the registry's configuration; deleting by digest \

@@ -14,7 +14,6 @@
 //! A digest is checked where the bytes arrive, so nothing above ever sees content that is not what
 //! its name says.
 
-mod annotation;
 pub mod artifact;
 mod blob;
 pub mod client;

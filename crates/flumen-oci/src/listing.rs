@@ -2,7 +2,9 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::{Descriptor, Document, Error, Repository, Result, Target, annotation};
+use crate::{
+    Descriptor, Digest, Document, Error, Repository, Result, Target, artifact::annotations,
+};
 
 /// Manifests that are asked for at the same time.
 const CONCURRENCY: usize = 8;
@@ -24,7 +26,7 @@ pub struct Listed {
 /// like, and the lists that clients keep of them.
 pub fn is_artifact_tag(tag: &str) -> bool {
     let is_attached = ATTACHED.iter().any(|suffix| tag.ends_with(suffix));
-    let is_list = tag.replacen('-', ":", 1).parse::<crate::Digest>().is_ok();
+    let is_list = tag.replacen('-', ":", 1).parse::<Digest>().is_ok();
     !is_attached && !is_list
 }
 
@@ -45,17 +47,18 @@ pub async fn list(repository: &Repository, tags: Vec<String>) -> Result<Vec<List
 
 async fn look_up(repository: &Repository, tag: String) -> Result<Listed> {
     let manifest = repository.manifest(&Target::Tag(tag.clone())).await?;
-    let mut annotations = match manifest.parse()? {
+    let said = match manifest.parse()? {
         Document::Manifest(manifest) => manifest.annotations,
         Document::Index(index) => index.annotations,
     };
-    let mut take = |key| annotations.remove(key).unwrap_or_default();
+    let find =
+        |names: &[&str]| names.iter().find_map(|name| said.get(*name)).cloned().unwrap_or_default();
     Ok(Listed {
         tag,
-        source: take(annotation::SOURCE),
-        revision: take(annotation::REVISION),
-        created: take(annotation::CREATED),
         descriptor: manifest.descriptor,
+        source: find(&[annotations::SOURCE]),
+        revision: find(&[annotations::REVISION]),
+        created: find(&[annotations::KUSTOMIZER_CREATED, annotations::CREATED]),
     })
 }
 
@@ -65,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_belongs_to_an_artifact_is_no_artifact() {
-        let digest = crate::Digest::of(b"");
+        let digest = Digest::of(b"");
         let list = format!("sha256-{}", digest.hex());
         for tag in [&list, &format!("{list}.sig"), "v1.att", "v1.sbom"] {
             assert!(!is_artifact_tag(tag), "{tag}");

@@ -41,6 +41,7 @@ pub struct Environment {
     /// Addresses of connected repositories.
     pub repos: BTreeMap<String, String>,
     pub caching: Caching,
+    pub remote: Remote,
 }
 
 /// Where artifacts go.
@@ -57,6 +58,14 @@ pub enum Caching {
     #[default]
     Reuse,
     BuildAlways,
+}
+
+/// What becomes of URLs in kustomizations. The repositories that components name are always fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum Remote {
+    #[default]
+    Refuse,
+    Fetch,
 }
 
 /// Opens repositories that components name.

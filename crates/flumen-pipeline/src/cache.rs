@@ -4,9 +4,14 @@
 //! options, the engine. An entry adds what only the build itself could tell, and is good only while all of
 //! that still holds: the answers of a directory, the commits behind remote bases.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
-use flumen_kustomize::KUSTOMIZE_VERSION;
+use flumen_fs::Tree;
+use flumen_git::{GitReference, GitUrl, Limits, Remotes};
+use flumen_kustomize::{KUSTOMIZE_VERSION, RemoteSource, RemoteTrees as _};
 use flumen_oci::{Digest, Document, RawManifest, Repository, Target};
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +41,54 @@ impl Key {
 pub(crate) struct Entry {
     pub(crate) digest: Digest,
     pub(crate) content_bytes: u64,
+    pub(crate) conditions: Conditions,
+}
+
+/// What only a build can tell that it depends on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Conditions {
     /// What the files of a directory were; empty where a commit says it all.
     pub(crate) answers: Vec<Answer>,
+    /// What was fetched, without credentials.
+    pub(crate) remotes: Vec<Fetched>,
+}
+
+/// Something remote and its state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Fetched {
+    url: String,
+    reference: Option<String>,
+    revision: String,
+}
+
+impl From<RemoteSource> for Fetched {
+    fn from(source: RemoteSource) -> Self {
+        let RemoteSource { url, reference, revision } = source;
+        Self { url, reference, revision }
+    }
+}
+
+impl Conditions {
+    /// Whether everything is as it was. It may read files and ask servers.
+    pub(crate) fn hold(&self, tree: &dyn Tree, stop: &Arc<AtomicBool>) -> bool {
+        let remotes = Remotes::new(Limits::default(), Arc::clone(stop));
+        self.answers.iter().all(|answer| answer.holds(tree))
+            && self.remotes.iter().all(|fetched| fetched.is_current(&remotes, stop))
+    }
+}
+
+impl Fetched {
+    /// A branch that cannot be looked up without credentials counts as moved.
+    fn is_current(&self, remotes: &Remotes, stop: &AtomicBool) -> bool {
+        if self.revision.starts_with("sha256:") {
+            let content = remotes.file(&self.url);
+            return content.is_ok_and(|file| Digest::of(&file).to_string() == self.revision);
+        }
+        let reference = self.reference.clone().map_or(GitReference::Default, GitReference::Name);
+        GitUrl::parse(&self.url)
+            .and_then(|url| flumen_git::resolve(&url, &reference, &Limits::default(), stop))
+            .is_ok_and(|commit| commit.id == self.revision)
+    }
 }
 
 /// Entries as small files. One that cannot be read is no entry.

@@ -26,7 +26,7 @@ mod sync;
 
 pub use build::{
     Artifact, BuildOrder, Caching, Destination, Environment, OutputFile, OutputImage, Outputs,
-    Registries, build, build_all, build_plan,
+    Registries, Remote, build, build_all, build_plan,
 };
 pub use build_id::{BuildId, NotABuildId};
 pub use credentials::StoredCredentials;

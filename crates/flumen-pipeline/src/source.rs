@@ -10,6 +10,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use flumen_fs::DiskTree;
 use flumen_oci::{
     Descriptor,
     artifact::{Format, Metadata, pack_yaml},
@@ -17,11 +18,10 @@ use flumen_oci::{
 
 use crate::{
     Error, Result,
-    build::{Caching, Destination, Environment, Registries},
-    cache::{Cache, Entry, Key, retag},
+    build::{Caching, Destination, Environment, Registries, Remote},
+    cache::{Cache, Conditions, Entry, Key, retag},
     job::Observer,
     plan::BuildPlan,
-    recording::Answer,
 };
 
 /// What a source needs from the job that it works for.
@@ -30,6 +30,7 @@ pub(crate) struct Context<'a> {
     destination: &'a Destination,
     registries: &'a dyn Registries,
     caching: Caching,
+    remote: Remote,
     cache: Cache,
     observer: &'a dyn Observer,
     stop: &'a Arc<AtomicBool>,
@@ -50,7 +51,7 @@ struct Rendered {
     yaml: Vec<u8>,
     provenance: Provenance,
     /// What the content depends on beyond the key.
-    answers: Vec<Answer>,
+    conditions: Conditions,
 }
 
 /// Where content comes from; empty where that has no name.
@@ -72,6 +73,7 @@ impl<'a> Context<'a> {
             destination: &environment.destination,
             registries: &*environment.registries,
             caching: environment.caching,
+            remote: environment.remote,
             cache: Cache::new(environment.state.cache()?),
             observer,
             stop,
@@ -79,16 +81,15 @@ impl<'a> Context<'a> {
     }
 
     /// Tags the artifact of an earlier build of equal inputs, if there is one.
-    async fn reuse(
-        &self,
-        key: &Key,
-        provenance: &Provenance,
-        is_current: impl FnOnce(&Entry) -> bool,
-    ) -> Result<Option<Made>> {
+    async fn reuse(&self, key: &Key, provenance: &Provenance) -> Result<Option<Made>> {
         if self.caching == Caching::BuildAlways {
             return Ok(None);
         }
-        let Some(entry) = self.cache.find(key).filter(is_current) else { return Ok(None) };
+        let Some(entry) = self.cache.find(key) else { return Ok(None) };
+        let (conditions, stop) = (entry.conditions, Arc::clone(self.stop));
+        if !blocking(move || Ok(conditions.hold(&DiskTree, &stop))).await? {
+            return Ok(None);
+        }
         let tag = &self.plan.dst_tag;
         let found = retag(&self.destination.repository, &entry.digest, tag).await?;
         Ok(found.map(|manifest| {
@@ -106,7 +107,7 @@ impl<'a> Context<'a> {
 
     /// Packs manifests, stores the artifact and remembers what it was made from.
     async fn publish(&self, key: &Key, rendered: Rendered) -> Result<Made> {
-        let Rendered { yaml, provenance: Provenance { source, revision }, answers } = rendered;
+        let Rendered { yaml, provenance: Provenance { source, revision }, conditions } = rendered;
         let metadata = Metadata {
             source: source.clone(),
             revision: revision.clone(),
@@ -117,7 +118,7 @@ impl<'a> Context<'a> {
         let packed = blocking(move || Ok(pack_yaml(&yaml, Format::Kustomizer, &metadata)?)).await?;
         packed.push(&self.destination.repository, Some(&self.plan.dst_tag)).await?;
         let descriptor = packed.manifest.descriptor;
-        let entry = Entry { digest: descriptor.digest.clone(), content_bytes, answers };
+        let entry = Entry { digest: descriptor.digest.clone(), content_bytes, conditions };
         self.cache.insert(key, &entry)?;
         Ok(Made { descriptor, content_bytes, source, revision, reused: false })
     }

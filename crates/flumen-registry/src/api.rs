@@ -13,11 +13,11 @@ mod uploads;
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
 };
 
-use crate::Registry;
+use crate::{Auth, Registry, accounts::Identity};
 use answer::{Failure, failure};
 use query::Query;
 use route::Route;
@@ -26,9 +26,33 @@ const API_VERSION: HeaderName = HeaderName::from_static("docker-distribution-api
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
 
 pub(crate) async fn handle(State(registry): State<Registry>, request: Request) -> Response {
-    let mut response = dispatch(&registry, request).await.unwrap_or_else(Failure::into_response);
+    let (head, body) = request.into_parts();
+    let result = match authorize(&registry, &head).await {
+        Ok(()) => dispatch(&registry, Request::from_parts(head, body)).await,
+        Err(failure) => Err(failure),
+    };
+    let mut response = result.unwrap_or_else(|failure| {
+        if let Some(cause) = failure.cause() {
+            registry.report().failure(cause);
+        }
+        failure.into_response()
+    });
     response.headers_mut().insert(API_VERSION, HeaderValue::from_static("registry/2.0"));
     response
+}
+
+async fn authorize(registry: &Registry, request: &Parts) -> Result<(), Failure> {
+    let Auth::Required(accounts) = registry.auth() else { return Ok(()) };
+    let header = request.headers.get(header::AUTHORIZATION);
+    let header = header.map(|value| value.to_str().unwrap_or_default());
+    let may_read = accounts.anonymous_read && matches!(request.method, Method::GET | Method::HEAD);
+    // Clients ask the base whether they need credentials at all, also those that will write.
+    let is_base = matches!(request.uri.path(), "/v2" | "/v2/");
+    match accounts.identify(header).await {
+        Identity::Known => Ok(()),
+        Identity::Anonymous if may_read && !is_base => Ok(()),
+        Identity::Anonymous | Identity::Wrong => Err(failure::unauthorized(accounts.challenge())),
+    }
 }
 
 async fn dispatch(registry: &Registry, request: Request) -> Result<Response, Failure> {

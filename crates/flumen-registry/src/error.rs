@@ -32,6 +32,22 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
+    #[error("cannot use the certificate or key `{}`", path.display())]
+    Certificate {
+        path: PathBuf,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
+    #[error("{}:{line}: {what}", path.display())]
+    Accounts { path: PathBuf, line: usize, what: &'static str },
+
+    #[error("neither users nor tokens are given")]
+    NoAccounts,
+
+    #[error("the system has no random numbers")]
+    NoRandomness,
+
     #[error("cannot listen on {address}")]
     Listen {
         address: SocketAddr,
@@ -58,7 +74,13 @@ impl Error {
             Self::Listen { .. } => {
                 Some("another program may listen there; port 0 takes a free one")
             }
-            Self::Database { .. } | Self::Storage { .. } | Self::Write { .. } => None,
+            Self::Accounts { .. } => Some("`htpasswd -B` writes such lines"),
+            Self::Database { .. }
+            | Self::Storage { .. }
+            | Self::Write { .. }
+            | Self::Certificate { .. }
+            | Self::NoAccounts
+            | Self::NoRandomness => None,
         }
     }
 }

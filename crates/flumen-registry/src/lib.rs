@@ -16,6 +16,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the store works on its own directory and clock")]
 
+mod accounts;
 mod api;
 mod digest;
 mod error;
@@ -27,8 +28,9 @@ mod server;
 mod store;
 mod uploads;
 
+pub use accounts::Accounts;
 pub use error::{Error, Result};
-pub use options::{Auth, Limits, Options, Tls};
+pub use options::{Auth, Limits, Options, Report, Tls};
 pub use registry::Registry;
 pub use server::Server;
 pub use store::Collected;

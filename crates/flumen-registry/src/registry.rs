@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 
 use crate::{
-    Limits, Options, Result, api,
+    Auth, Limits, Options, Report, Result, api,
     store::{Collected, Store},
     uploads::Uploads,
 };
@@ -18,16 +18,23 @@ pub struct Registry(Arc<Parts>);
 struct Parts {
     store: Store,
     uploads: Uploads,
+    auth: Auth,
     limits: Limits,
+    report: Report,
 }
 
 impl Registry {
     /// Opens the directory, or makes it. What a crash left half done is removed.
     pub fn open(options: &Options) -> Result<Self> {
-        let store = Store::open(&options.data)?;
-        let limits = options.limits.clone();
-        let uploads = Uploads::new(Arc::clone(store.files()), limits.uploads, limits.blob_size);
-        Ok(Self(Arc::new(Parts { store, uploads, limits })))
+        let store = Store::open(&options.data, &options.limits)?;
+        let uploads = Uploads::new(&store, &options.limits);
+        Ok(Self(Arc::new(Parts {
+            store,
+            uploads,
+            auth: options.auth.clone(),
+            limits: options.limits.clone(),
+            report: options.report.clone(),
+        })))
     }
 
     /// The endpoints below `/v2/`.
@@ -50,7 +57,15 @@ impl Registry {
         &self.0.uploads
     }
 
+    pub(crate) fn auth(&self) -> &Auth {
+        &self.0.auth
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    pub(crate) fn report(&self) -> &Report {
+        &self.0.report
     }
 }

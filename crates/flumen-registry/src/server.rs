@@ -1,6 +1,9 @@
 //! The registry on the network.
 
-use std::{net::SocketAddr, pin::pin, time::Duration};
+mod idle;
+mod tls;
+
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -8,18 +11,21 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
-    time::timeout,
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::{Auth, Error, Options, Registry, Result};
+use idle::Idle;
 
 /// How long requests may go on after the server was told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// A client must send the head of a request within this time.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// When no connection can be accepted, files are probably short, and trying again at once is no use.
+const BREATH: Duration = Duration::from_millis(50);
 
 /// A registry that listens until it is shut down or dropped.
 #[derive(Debug)]
@@ -36,12 +42,14 @@ impl Server {
         if matches!(options.auth, Auth::LoopbackOnly) && !address.ip().is_loopback() {
             return Err(Error::Exposed { address });
         }
+        let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let registry = Registry::open(&options)?;
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (stop, stopped) = watch::channel(());
-        let running = tokio::spawn(serve(listener, registry.clone(), stopped));
+        let front = Front { registry: registry.clone(), tls, stop: stopped };
+        let running = tokio::spawn(front.serve(listener));
         Ok(Self { address, registry, stop, running })
     }
 
@@ -58,36 +66,92 @@ impl Server {
     pub async fn shutdown(self) {
         let _ = self.stop.send(());
         let _ = self.running.await;
+        // The last one to go waits for what is being committed.
+        let registry = self.registry;
+        let _ = tokio::task::spawn_blocking(move || drop(registry)).await;
     }
 }
 
-async fn serve(listener: TcpListener, registry: Registry, mut stop: watch::Receiver<()>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            // A connection that failed before it was accepted is its client's affair.
-            Ok((stream, _)) = listener.accept() => {
-                connections.spawn(talk(stream, registry.clone(), stop.clone()));
+/// What every connection needs.
+#[derive(Clone)]
+struct Front {
+    registry: Registry,
+    tls: Option<TlsAcceptor>,
+    stop: watch::Receiver<()>,
+}
+
+impl Front {
+    async fn serve(mut self, listener: TcpListener) {
+        let cleaning = tokio::spawn(clean(self.registry.clone()));
+        let slots = Arc::new(Semaphore::new(self.registry.limits().connections));
+        let mut connections = JoinSet::new();
+        loop {
+            let next = async {
+                let slot = Arc::clone(&slots).acquire_owned().await;
+                (slot, listener.accept().await)
+            };
+            tokio::select! {
+                (slot, accepted) = next => match accepted {
+                    Ok((stream, _)) => {
+                        let front = self.clone();
+                        connections.spawn(async move {
+                            front.talk(stream).await;
+                            drop(slot);
+                        });
+                    }
+                    Err(_) => sleep(BREATH).await,
+                },
+                Some(_) = connections.join_next() => {}
+                // Also when the server was dropped.
+                _ = self.stop.changed() => break,
             }
-            Some(_) = connections.join_next() => {}
-            _ = stop.changed() => break,
+        }
+        drop(listener);
+        cleaning.abort();
+        let _ = timeout(PATIENCE, async { while connections.join_next().await.is_some() {} }).await;
+    }
+
+    async fn talk(self, stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let limits = self.registry.limits();
+        let stream = Idle::new(stream, limits.idle_timeout);
+        match &self.tls {
+            None => self.answer(stream).await,
+            Some(tls) => {
+                let handshake = timeout(limits.header_timeout, tls.accept(stream)).await;
+                if let Ok(Ok(stream)) = handshake {
+                    self.answer(stream).await;
+                }
+            }
         }
     }
-    drop(listener);
-    let _ = timeout(PATIENCE, async { while connections.join_next().await.is_some() {} }).await;
+
+    /// Answers requests until the client or the server has enough. Connections that break are
+    /// their client's affair.
+    async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let header_timeout = self.registry.limits().header_timeout;
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(header_timeout);
+        let service = TowerToHyperService::new(self.registry.router());
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = stop.changed() => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
 }
 
-async fn talk(stream: TcpStream, registry: Registry, mut stop: watch::Receiver<()>) {
-    let _ = stream.set_nodelay(true);
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-    let service = TowerToHyperService::new(registry.router());
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // Broken connections are their client's affair too.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = stop.changed() => {}
+/// Collects garbage now and then.
+async fn clean(registry: Registry) {
+    let mut ticks = interval(registry.limits().cleaning_interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = registry.collect_garbage().await {
+            registry.report().failure(&error);
+        }
     }
-    connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
 }

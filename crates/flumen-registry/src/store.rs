@@ -7,25 +7,27 @@
 
 mod batch;
 mod blobs;
+mod database;
 mod files;
 mod garbage;
 mod manifests;
 mod rows;
+mod space;
 mod writer;
 
 use std::{path::Path, sync::Arc};
-
-use redb::{Database, DatabaseError, ReadableDatabase as _};
 
 pub(crate) use blobs::BlobContent;
 pub(crate) use files::Files;
 pub use garbage::Collected;
 pub(crate) use manifests::StoredManifest;
-pub(crate) use writer::WriteError;
+pub(crate) use space::{Full, Reserved, Space};
+pub(crate) use writer::{WriteError, is_full};
 
-use crate::{Error, Result};
+use crate::{Error, Limits, Result};
 use batch::Batch;
-use rows::{TABLES, View};
+use database::Database;
+use rows::View;
 use writer::Writer;
 
 const DATABASE: &str = "registry.redb";
@@ -45,30 +47,33 @@ pub(crate) enum Refusal {
 #[derive(Debug)]
 pub(crate) struct Store {
     files: Arc<Files>,
+    space: Arc<Space>,
     database: Arc<Database>,
     writer: Writer,
 }
 
 impl Store {
     /// Opens the directory, or makes it. What a crash left half done is removed.
-    pub(crate) fn open(data: &Path) -> Result<Self> {
+    pub(crate) fn open(data: &Path, limits: &Limits) -> Result<Self> {
         let files = Arc::new(Files::open(data)?);
         let path = data.join(DATABASE);
         let failed = |source: redb::Error| match source {
             redb::Error::DatabaseAlreadyOpen => Error::InUse { path: data.to_owned() },
             source => Error::Database { path: path.clone(), source: Box::new(source) },
         };
-        let database =
-            Database::create(&path).map_err(|error: DatabaseError| failed(error.into()))?;
-        let database = Arc::new(database);
-        create_tables(&database).map_err(failed)?;
-        garbage::sweep(&database, &files).map_err(failed)??;
-        let writer = Writer::start(Arc::clone(&database), Arc::clone(&files))?;
-        Ok(Self { files, database, writer })
+        let database = Arc::new(Database::open(&path).map_err(failed)?);
+        let used = garbage::sweep(&database, &files)?;
+        let space = Arc::new(Space::new(data.to_owned(), limits, used));
+        let writer = Writer::start(Arc::clone(&database), Arc::clone(&files), Arc::clone(&space))?;
+        Ok(Self { files, space, database, writer })
     }
 
     pub(crate) fn files(&self) -> &Arc<Files> {
         &self.files
+    }
+
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
     }
 
     /// Runs a query on a thread that may wait for the disk.
@@ -77,8 +82,7 @@ impl Store {
         query: impl FnOnce(&View) -> Result<T, redb::Error> + Send + 'static,
     ) -> Result<T, WriteError> {
         let database = Arc::clone(&self.database);
-        let work = move || -> Result<T, redb::Error> { query(&View::new(database.begin_read()?)) };
-        match tokio::task::spawn_blocking(work).await {
+        match tokio::task::spawn_blocking(move || database.read(query)).await {
             Ok(result) => Ok(result?),
             Err(_) => Err(WriteError::Stopped),
         }
@@ -91,14 +95,4 @@ impl Store {
     ) -> Result<Result<T, Refusal>, WriteError> {
         self.writer.submit(change).await
     }
-}
-
-/// Readers expect every table to exist.
-fn create_tables(database: &Database) -> Result<(), redb::Error> {
-    let transaction = database.begin_write()?;
-    for table in TABLES {
-        transaction.open_table(table)?;
-    }
-    transaction.commit()?;
-    Ok(())
 }

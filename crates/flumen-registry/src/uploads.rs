@@ -15,9 +15,10 @@ use tempfile::{NamedTempFile, TempPath};
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
 use crate::{
+    Limits,
     digest::{Algorithm, Digest, Hasher},
     name::RepositoryName,
-    store::Files,
+    store::{Files, Full, Reserved, Space, Store, is_full},
 };
 
 /// Pieces that wait to be written. Together with their size this bounds the memory of an upload.
@@ -28,6 +29,7 @@ const REREAD_BUFFER: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Uploads {
     files: Arc<Files>,
+    space: Arc<Space>,
     max_open: usize,
     max_size: u64,
     sessions: Mutex<HashMap<String, Session>>,
@@ -46,11 +48,13 @@ pub(crate) struct Upload {
     file: NamedTempFile,
     hasher: Hasher,
     size: u64,
+    reserved: Reserved,
 }
 
 #[derive(Debug)]
 pub(crate) enum UploadError {
     TooMany,
+    Full,
     TooLarge {
         limit: u64,
     },
@@ -63,13 +67,25 @@ pub(crate) enum UploadError {
 
 impl From<io::Error> for UploadError {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        if is_full(&error) { Self::Full } else { Self::Io(error) }
+    }
+}
+
+impl From<Full> for UploadError {
+    fn from(_: Full) -> Self {
+        Self::Full
     }
 }
 
 impl Uploads {
-    pub(crate) fn new(files: Arc<Files>, max_open: usize, max_size: u64) -> Self {
-        Self { files, max_open, max_size, sessions: Mutex::default() }
+    pub(crate) fn new(store: &Store, limits: &Limits) -> Self {
+        Self {
+            files: Arc::clone(store.files()),
+            space: Arc::clone(store.space()),
+            max_open: limits.uploads,
+            max_size: limits.blob_size,
+            sessions: Mutex::default(),
+        }
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, Session>> {
@@ -97,7 +113,8 @@ impl Uploads {
     /// An upload that nobody can come back to.
     pub(crate) fn create(&self) -> Result<Upload, UploadError> {
         let file = self.files.temporary()?;
-        Ok(Upload { file, hasher: Hasher::new(Algorithm::Sha256), size: 0 })
+        let reserved = Reserved::none(Arc::clone(&self.space));
+        Ok(Upload { file, hasher: Hasher::new(Algorithm::Sha256), size: 0, reserved })
     }
 
     /// The upload of that name, when no other request is working on it any more.
@@ -152,26 +169,28 @@ impl Upload {
     }
 
     fn append(&mut self, piece: &[u8], max_size: u64) -> Result<(), UploadError> {
-        if self.size + piece.len() as u64 > max_size {
+        let length = piece.len() as u64;
+        if self.size + length > max_size {
             return Err(UploadError::TooLarge { limit: max_size });
         }
+        self.reserved.grow(length)?;
         self.file.write_all(piece)?;
         self.hasher.update(piece);
-        self.size += piece.len() as u64;
+        self.size += length;
         Ok(())
     }
 
     /// Checks the content and makes it reach the disk.
-    pub(crate) fn finish(mut self, expected: &Digest) -> Result<TempPath, UploadError> {
+    pub(crate) fn finish(mut self, expected: &Digest) -> Result<(TempPath, Reserved), UploadError> {
         let actual = match expected.algorithm() {
             Algorithm::Sha256 => self.hasher.finish(),
-            other => hash_again(&mut self.file, other)?,
+            Algorithm::Sha512 => hash_again(&mut self.file, Algorithm::Sha512)?,
         };
         if actual != *expected {
             return Err(UploadError::WrongDigest);
         }
         self.file.as_file().sync_data()?;
-        Ok(self.file.into_temp_path())
+        Ok((self.file.into_temp_path(), self.reserved))
     }
 }
 

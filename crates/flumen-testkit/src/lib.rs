@@ -21,6 +21,8 @@ mod outside;
 mod process;
 #[cfg(feature = "network")]
 mod real_registry;
+#[cfg(feature = "network")]
+mod registries;
 mod tools;
 
 pub use archive::{Archive, ArchiveError, Content, Entry};
@@ -35,4 +37,6 @@ pub use process::{Outcome, run};
 pub use real_registry::{
     REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
 };
+#[cfg(feature = "network")]
+pub use registries::{EmbeddedRegistry, TestRegistry, for_each_registry};
 pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tools_cache};

@@ -39,7 +39,7 @@ Examples:
 struct ArtifactArgs {
     /// What to delete, as `oci://host/path:tag` or `oci://host/path@digest`
     #[arg(value_name = "URL")]
-    url: String,
+    url: Reference,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -52,14 +52,14 @@ pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let reference: Reference = args.url.parse()?;
+    let reference = &args.url;
     // What is meant has to be said: a guess cannot be taken back.
     if reference.tag.is_some() == reference.digest.is_some() {
         return Err(Failure::new(format!("`{reference}` names no single thing to delete"))
             .hint("give either a tag (`:v1.0.0`) or a digest (`@sha256:…`)")
             .into());
     }
-    args.registry.open(&reference)?.delete(&reference.target()).await?;
+    args.registry.open(reference)?.delete(&reference.target()).await?;
     ui.talk(&format!("deleted {reference}\n"));
     Ok(())
 }

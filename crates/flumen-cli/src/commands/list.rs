@@ -1,7 +1,5 @@
 //! `flumen list artifacts`.
 
-use std::cmp::Reverse;
-
 use clap::{Args, Subcommand};
 use flumen_expr::{Constraint, Version};
 use flumen_oci::{
@@ -51,19 +49,19 @@ Examples:
 struct ArtifactArgs {
     /// The repository, as `oci://host/path`
     #[arg(value_name = "URL")]
-    url: String,
+    url: Reference,
 
     /// Only versions in this range, newest first
     #[arg(long, value_name = "RANGE")]
-    semver: Option<String>,
+    semver: Option<Constraint>,
 
     /// Only versions in this range
     #[arg(long, value_name = "RANGE")]
-    filter_semver: Option<String>,
+    filter_semver: Option<Constraint>,
 
     /// Only tags that match this regular expression
-    #[arg(long, value_name = "REGEX")]
-    filter_regex: Option<String>,
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    filter_regex: Option<Regex>,
 
     /// How to print
     #[arg(short, long, value_enum, default_value = "table")]
@@ -80,18 +78,18 @@ pub(crate) fn run(args: &ListArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn artifacts(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let reference: Reference = args.url.parse()?;
+    let reference = &args.url;
     if reference.tag.is_some() || reference.digest.is_some() {
         return Err(Failure::new(format!("`{reference}` is one artifact, not a repository"))
             .hint(format!("`oci://{}` is the repository", reference.name()))
             .into());
     }
-    let selection = Selection::new(args)?;
-    let repository = args.registry.open(&reference)?;
+    let selection = Selection::new(args);
+    let repository = args.registry.open(reference)?;
     let tags = selection.choose(repository.tags().await?);
     let artifacts = list(&repository, tags).await?;
     let lines: Vec<Line> =
-        artifacts.into_iter().map(|listed| Line::new(&reference, listed)).collect();
+        artifacts.into_iter().map(|listed| Line::new(reference, listed)).collect();
     listing::print(&lines, args.output, ui)
 }
 
@@ -103,27 +101,13 @@ struct Selection {
 }
 
 impl Selection {
-    fn new(args: &ArtifactArgs) -> Result<Self, CommandError> {
-        let range = |text: &String| {
-            Constraint::parse(text).map_err(|error| {
-                let failure = Failure::new(error.to_string());
-                match error.hint() {
-                    Some(hint) => failure.hint(hint),
-                    None => failure,
-                }
-            })
-        };
-        let pattern = |text: &String| {
-            Regex::new(text).map_err(|error| {
-                Failure::new(format!("`{text}` is not a regular expression: {error}"))
-            })
-        };
-        let ranges = args.semver.iter().chain(&args.filter_semver).map(range);
-        Ok(Self {
-            ranges: ranges.collect::<Result<_, _>>()?,
-            pattern: args.filter_regex.as_ref().map(pattern).transpose()?,
+    fn new(args: &ArtifactArgs) -> Self {
+        let ranges = args.semver.iter().chain(&args.filter_semver);
+        Self {
+            ranges: ranges.cloned().collect(),
+            pattern: args.filter_regex.clone(),
             is_newest_first: args.semver.is_some(),
-        })
+        }
     }
 
     fn choose(&self, tags: Vec<String>) -> Vec<String> {
@@ -140,7 +124,7 @@ impl Selection {
             .collect();
         chosen.sort_by(|(_, a), (_, b)| b.cmp(a));
         if self.is_newest_first {
-            chosen.sort_by_key(|(version, _)| Reverse(version.clone()));
+            chosen.sort_by(|(a, _), (b, _)| b.cmp(a));
         }
         chosen.into_iter().map(|(_, tag)| tag).collect()
     }

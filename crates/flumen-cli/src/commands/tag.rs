@@ -33,7 +33,7 @@ Examples:
 struct ArtifactArgs {
     /// The artifact, as `oci://host/path[:tag][@digest]`; the tag `latest` if none is given
     #[arg(value_name = "URL")]
-    url: String,
+    url: Reference,
 
     /// Tags to add; may be given more than once, or with commas between
     #[arg(long = "tag", value_name = "TAG", required = true, value_delimiter = ',')]
@@ -50,18 +50,14 @@ pub(crate) fn run(args: &TagArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let reference: Reference = args.url.parse()?;
     // All of them are checked before the first one is set.
-    let tagged: Vec<(&String, Reference)> = args
-        .tags
-        .iter()
-        .map(|tag| Ok((tag, format!("oci://{}:{tag}", reference.name()).parse()?)))
-        .collect::<Result<_, CommandError>>()?;
-    let repository = args.registry.open(&reference)?;
-    let manifest = repository.manifest(&reference.target()).await?;
-    for (tag, tagged) in tagged {
-        repository.put_manifest(&manifest, Some(tag)).await?;
-        ui.talk(&format!("tagged {} as {tagged}\n", manifest.digest()));
+    let tagged = |tag: &String| Reference::from_name(&format!("{}:{tag}", args.url.name()));
+    let tagged: Vec<Reference> = args.tags.iter().map(tagged).collect::<Result<_, _>>()?;
+    let repository = args.registry.open(&args.url)?;
+    let manifest = repository.manifest(&args.url.target()).await?;
+    for reference in tagged {
+        repository.put_manifest(&manifest, reference.tag.as_deref()).await?;
+        ui.talk(&format!("tagged {} as {reference}\n", manifest.digest()));
     }
     Ok(())
 }

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 pub(super) const VERSION: &str = "kustomizer.dev/version";
 pub(super) const CHECKSUM: &str = "kustomizer.dev/checksum";
-pub(super) const KUSTOMIZER_CREATED: &str = "kustomizer.dev/created";
+pub(crate) const KUSTOMIZER_CREATED: &str = "kustomizer.dev/created";
 pub(super) const ENCRYPTED: &str = "kustomizer.dev/encrypted";
 
 /// The only value of [`ENCRYPTED`].
 pub(super) const AGE: &str = "age-encryption.org/v1";
 
-pub(super) const CREATED: &str = "org.opencontainers.image.created";
-pub(super) const SOURCE: &str = "org.opencontainers.image.source";
-pub(super) const REVISION: &str = "org.opencontainers.image.revision";
+pub(crate) const CREATED: &str = "org.opencontainers.image.created";
+pub(crate) const SOURCE: &str = "org.opencontainers.image.source";
+pub(crate) const REVISION: &str = "org.opencontainers.image.revision";
 pub(super) const TITLE: &str = "org.opencontainers.image.title";
 
 /// UTC to the second, as RFC 3339 writes it.

@@ -3,10 +3,7 @@
 //! Nothing about the machine enters: owners and times are zero, the gzip header names no file, no
 //! time and no system, and the compressor is part of this program.
 
-use std::{
-    io,
-    path::Path,
-};
+use std::{io, path::Path};
 
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 use tar::{EntryType, Header};

@@ -25,6 +25,8 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// Whether the other side could know who asks.
+    shown: bool,
 }
 
 impl Answer {
@@ -39,9 +41,10 @@ impl Answer {
         let (url, status, headers) =
             (response.url().clone(), response.status(), response.headers().clone());
         let too_large = || Error::TooLarge { what: what.to_owned(), limit: limit as u64 };
-        let announced = response.content_length().unwrap_or_default();
+        // Over HTTP/2 an answer to HEAD announces what GET would bring; nothing of it comes.
+        let announced = if limit == 0 { None } else { response.content_length() };
         let is_error = !status.is_success();
-        if !is_error && announced > limit as u64 {
+        if !is_error && announced.is_some_and(|size| size > limit as u64) {
             return Err(too_large());
         }
         let limit_now = if is_error { MAX_ERROR_BODY } else { limit };
@@ -56,7 +59,12 @@ impl Answer {
             }
             pieces.extend_from_slice(&piece);
         }
-        Ok(Self { url, status, headers, body: pieces.freeze() })
+        Ok(Self { url, status, headers, body: pieces.freeze(), shown: false })
+    }
+
+    /// Notes whether there are credentials, for the words of a refusal.
+    pub(super) fn with_credentials(self, shown: bool) -> Self {
+        Self { shown, ..self }
     }
 
     /// The answer, if its status is one of these.
@@ -78,7 +86,7 @@ impl Answer {
         let host = connections::authority(&self.url);
         let message = self.message();
         match self.status {
-            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, message },
+            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, shown: self.shown, message },
             StatusCode::FORBIDDEN => Error::Forbidden { what: what.to_owned(), message },
             StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, message },
             status if self.is_web_page() && !status.is_server_error() => {

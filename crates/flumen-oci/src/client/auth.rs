@@ -92,6 +92,11 @@ impl Auth {
         }
     }
 
+    /// Whether there is anything to show, as far as anybody has asked.
+    pub(super) fn has_credentials(&self) -> bool {
+        self.given.is_some() || self.found.get().is_some_and(Option::is_some)
+    }
+
     /// What to show, as far as the registry has said before what it wants to see.
     pub(super) async fn header(
         &self,
@@ -214,6 +219,7 @@ impl Auth {
             }
             Some(Kind::Bearer(_)) | None => self.get(wish, None, connections).await?,
         };
+        let answer = answer.with_credentials(kind.is_some());
         let answer = answer.expect(&[StatusCode::OK], "a token")?;
         let invalid = || Error::Protocol {
             host: connections::authority(&answer.url),

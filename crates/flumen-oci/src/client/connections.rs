@@ -100,12 +100,22 @@ pub(super) fn failure(url: &Url, error: &reqwest::Error) -> Error {
         return Error::TimedOut { host, doing: "while connecting" };
     }
     let is_tls = error.source().is_some_and(concerns_tls);
+    let is_http = !causes(error)
+        .filter_map(|cause| cause.downcast_ref::<hyper::Error>())
+        .any(hyper::Error::is_parse);
     let reason = innermost(error);
+    if !is_http {
+        return Error::NotARegistry { host, reason };
+    }
     match (is_tls, error.is_connect()) {
         (true, true) => Error::Tls { host, reason },
         (false, true) => Error::Unreachable { host, reason },
         (_, false) => Error::Interrupted { host, reason },
     }
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    iter::successors(error.source(), |cause| (*cause).source())
 }
 
 fn concerns_tls(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -125,9 +135,7 @@ fn concerns_tls(error: &(dyn std::error::Error + 'static)) -> bool {
 
 /// The last cause says most; those above it repeat that something failed.
 fn innermost(error: &reqwest::Error) -> String {
-    iter::successors(error.source(), |cause| (*cause).source())
-        .last()
-        .map_or_else(|| "the request failed".to_owned(), ToString::to_string)
+    causes(error).last().map_or_else(|| "the request failed".to_owned(), ToString::to_string)
 }
 
 pub(super) fn is_loopback(host: &str) -> bool {

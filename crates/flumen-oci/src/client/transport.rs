@@ -120,7 +120,8 @@ impl Transport {
                 Err(error) => call.can_be_repeated() && retry.after_error(error).await,
             };
             if !is_worth_it {
-                return answer;
+                let shown = self.auth.has_credentials();
+                return answer.map(|answer| answer.with_credentials(shown));
             }
         }
     }
@@ -138,7 +139,7 @@ impl Transport {
             if !retry.after_answer(response.status(), response.headers()).await {
                 let (what, deadline) = (&call.what, retry.deadline());
                 let answer = Answer::read(response, what, 0, &self.timeouts, deadline).await?;
-                return Err(answer.failure(what));
+                return Err(answer.with_credentials(self.auth.has_credentials()).failure(what));
             }
         }
     }

@@ -2,3 +2,4 @@
 
 mod artifact;
 mod client;
+mod judges;

@@ -4,12 +4,16 @@ use flumen_build::check_documents;
 use flumen_oci::Digest;
 
 use super::{Context, Made, Provenance, Rendered, blocking};
-use crate::{Result, cache::Key, plan::InlineManifest};
+use crate::{
+    Result,
+    cache::{Conditions, Key},
+    plan::InlineManifest,
+};
 
 pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> Result<Made> {
     let provenance = Provenance::default();
     let key = Key::new(&("inline", Digest::of(manifest.text.as_bytes())));
-    if let Some(made) = context.reuse(&key, &provenance, |_| true).await? {
+    if let Some(made) = context.reuse(&key, &provenance).await? {
         return Ok(made);
     }
     let InlineManifest { text, file } = manifest.clone();
@@ -18,5 +22,5 @@ pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> R
         Ok(text.into_bytes())
     })
     .await?;
-    context.publish(&key, Rendered { yaml, provenance, answers: Vec::new() }).await
+    context.publish(&key, Rendered { yaml, provenance, conditions: Conditions::default() }).await
 }

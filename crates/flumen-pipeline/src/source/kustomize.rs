@@ -7,14 +7,15 @@ use std::{
 
 use flumen_build::{Inputs, Options};
 use flumen_fs::{DiskTree, Tree};
-use flumen_git::{Checkout, Commit, GitUrl, Limits};
+use flumen_git::{Checkout, Commit, GitUrl, Limits, Remotes};
 
 use super::{Context, Made, Provenance, Rendered, blocking};
 use crate::{
     Error, Result,
-    cache::Key,
+    build::Remote,
+    cache::{Conditions, Key},
     plan::{GitSource, KustomizeConfig},
-    recording::{Answer, RecordingTree},
+    recording::RecordingTree,
 };
 
 pub(crate) async fn build(
@@ -25,7 +26,8 @@ pub(crate) async fn build(
 ) -> Result<Made> {
     let url = GitUrl::parse(&source.url)?;
     let shown = url.to_string();
-    let kustomization = Kustomization { shown: &shown, source, path, config };
+    let kustomization =
+        Kustomization { shown: &shown, source, path, config, remote: context.remote };
     match url {
         GitUrl::Local(directory) if !is_repository(&directory) => {
             build_directory(context, directory, kustomization).await
@@ -42,6 +44,7 @@ struct Kustomization<'a> {
     source: &'a GitSource,
     path: &'a str,
     config: &'a KustomizeConfig,
+    remote: Remote,
 }
 
 /// A commit never changes, so its name stands for everything in it.
@@ -64,7 +67,7 @@ async fn build_commit(
     ));
     let provenance = provenance(shown, &commit);
     let key = kustomization.key(&commit.id);
-    if let Some(made) = context.reuse(&key, &provenance, |_| true).await? {
+    if let Some(made) = context.reuse(&key, &provenance).await? {
         return Ok(made);
     }
     let checkout = {
@@ -75,9 +78,11 @@ async fn build_commit(
     let Checkout { commit: id, reference, tree, root } = checkout;
     let commit = Commit { id, reference };
     let key = kustomization.key(&commit.id);
-    let (yaml, _) = kustomization.render(context, tree, root).await?;
+    let (yaml, conditions) = kustomization.render(context, tree, root).await?;
     let provenance = self::provenance(shown, &commit);
-    context.publish(&key, Rendered { yaml, provenance, answers: Vec::new() }).await
+    // The commit stands for all files.
+    let conditions = Conditions { answers: Vec::new(), ..conditions };
+    context.publish(&key, Rendered { yaml, provenance, conditions }).await
 }
 
 /// A directory has no name for its state; what the build reads is compared instead.
@@ -94,19 +99,18 @@ async fn build_directory(
     }
     let provenance = Provenance { source: shown.to_owned(), revision: String::new() };
     let key = kustomization.key("");
-    let all_hold = |answers: &[Answer]| answers.iter().all(|answer| answer.holds(&DiskTree));
-    let reused = context.reuse(&key, &provenance, |entry| all_hold(&entry.answers)).await?;
-    if let Some(made) = reused {
+    if let Some(made) = context.reuse(&key, &provenance).await? {
         return Ok(made);
     }
     let tree = Arc::new(DiskTree);
-    let (yaml, answers) = kustomization.render(context, tree, directory).await?;
-    context.publish(&key, Rendered { yaml, provenance, answers }).await
+    let (yaml, conditions) = kustomization.render(context, tree, directory).await?;
+    context.publish(&key, Rendered { yaml, provenance, conditions }).await
 }
 
 impl Kustomization<'_> {
     fn key(&self, state: &str) -> Key {
-        Key::new(&("kustomize", self.shown, state, &self.source.path, self.path, self.config))
+        let Self { shown, source, path, config, remote } = self;
+        Key::new(&("kustomize", shown, state, &source.path, path, config, remote))
     }
 
     /// Builds in `tree`, where the source begins at `root`.
@@ -115,7 +119,7 @@ impl Kustomization<'_> {
         context: &Context<'_>,
         tree: Arc<dyn Tree>,
         root: PathBuf,
-    ) -> Result<(Vec<u8>, Vec<Answer>)> {
+    ) -> Result<(Vec<u8>, Conditions)> {
         let source_root = root.join(&self.source.path);
         let inputs = Inputs {
             kustomizations: vec![source_root.join(self.path)],
@@ -125,7 +129,12 @@ impl Kustomization<'_> {
         let options = Options {
             load_restriction: self.config.load_restriction(),
             enable_helm: self.config.enable_helm,
-            ..Options::default()
+            remotes: match self.remote {
+                Remote::Refuse => None,
+                Remote::Fetch => {
+                    Some(Arc::new(Remotes::new(Limits::default(), Arc::clone(context.stop))))
+                }
+            },
         };
         let missing =
             Error::NoSourceRoot { url: self.shown.to_owned(), directory: self.source.path.clone() };
@@ -134,14 +143,18 @@ impl Kustomization<'_> {
             let tree = Arc::new(RecordingTree::new(tree, stop));
             tree.real_dir(&source_root).map_err(|_| missing)?;
             let built = flumen_build::build(Arc::clone(&tree) as Arc<dyn Tree>, &inputs, &options)?;
-            Ok((built.to_yaml()?, built.objects.len(), built.warnings, tree.answers()))
+            Ok((built.to_yaml()?, built, tree.answers()))
         });
-        let (yaml, objects, warnings, answers) = built.await?;
-        for warning in warnings {
+        let (yaml, built, answers) = built.await?;
+        for warning in &built.warnings {
             context.observer.log(&format!("warning: {warning}"));
         }
-        context.observer.log(&format!("built {objects} objects"));
-        Ok((yaml, answers))
+        for fetched in &built.remote_sources {
+            context.observer.log(&format!("fetched {} at {}", fetched.url, fetched.revision));
+        }
+        context.observer.log(&format!("built {} objects", built.objects.len()));
+        let remotes = built.remote_sources.into_iter().map(Into::into).collect();
+        Ok((yaml, Conditions { answers, remotes }))
     }
 }
 

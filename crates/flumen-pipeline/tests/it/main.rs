@@ -26,7 +26,7 @@ use flumen_oci::{
     client::{ClientOptions, Registry},
 };
 use flumen_pipeline::{
-    Artifact, BuildId, Caching, Destination, Environment, Registries, Result, State,
+    Artifact, BuildId, Caching, Destination, Environment, Registries, Remote, Result, State,
     config::{Component, Components},
     job::{CancellationToken, Ended, Observer, Status},
 };
@@ -92,6 +92,7 @@ impl Project {
             registries: Arc::new(Insecure),
             repos: BTreeMap::new(),
             caching: Caching::Reuse,
+            remote: Remote::Refuse,
         }
     }
 

@@ -1,13 +1,13 @@
 //! How requests fail: status, code of the specification, and a sentence.
 
 use axum::{
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
 
 use crate::{
-    store::{Refusal, WriteError},
+    store::{Full, Refusal, WriteError},
     uploads::UploadError,
 };
 
@@ -16,16 +16,31 @@ pub(super) struct Failure {
     status: StatusCode,
     code: &'static str,
     message: String,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// Why it is not the client's fault; told to whoever runs the registry.
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Failure {
     fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), headers: HeaderMap::new() }
+        Self { status, code, message: message.into(), headers: Vec::new(), cause: None }
+    }
+
+    fn internal(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        let failure = Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "UNKNOWN",
+            "the registry cannot store or read",
+        );
+        Self { cause: Some(Box::new(cause)), ..failure }
+    }
+
+    pub(super) fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
     }
 
     pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+        self.headers.push((name, value));
         self
     }
 }
@@ -34,7 +49,9 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let body = json!({"errors": [{"code": self.code, "message": self.message}]}).to_string();
         let kind = [(header::CONTENT_TYPE, "application/json")];
-        (self.status, kind, self.headers, body).into_response()
+        let mut response = (self.status, kind, body).into_response();
+        response.headers_mut().extend(self.headers);
+        response
     }
 }
 
@@ -64,8 +81,14 @@ impl From<Refusal> for Failure {
 }
 
 impl From<WriteError> for Failure {
-    fn from(_: WriteError) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "UNKNOWN", "the registry cannot store or read")
+    fn from(error: WriteError) -> Self {
+        if error.is_full() { failure::full() } else { Self::internal(error) }
+    }
+}
+
+impl From<Full> for Failure {
+    fn from(_: Full) -> Self {
+        failure::full()
     }
 }
 
@@ -85,18 +108,26 @@ impl From<UploadError> for Failure {
             UploadError::WrongDigest => {
                 failure::digest_invalid("the content is not what the digest names")
             }
-            UploadError::Io(_) | UploadError::Stopped => Self::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "UNKNOWN",
-                "the registry cannot store or read",
-            ),
+            UploadError::Full => failure::full(),
+            UploadError::Io(error) => Self::internal(error),
+            UploadError::Stopped => Self::internal(WriteError::Stopped),
         }
     }
 }
 
 /// Failures by what is wrong with the request.
 pub(super) mod failure {
-    use super::{Failure, StatusCode};
+    use super::{Failure, HeaderValue, StatusCode, header};
+
+    pub(in crate::api) fn full() -> Failure {
+        Failure::new(StatusCode::INSUFFICIENT_STORAGE, "DENIED", "the registry is full")
+    }
+
+    pub(in crate::api) fn unauthorized(challenge: &'static str) -> Failure {
+        let message = "credentials are needed, or were not accepted";
+        Failure::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", message)
+            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+    }
 
     pub(in crate::api) fn not_found() -> Failure {
         Failure::new(StatusCode::NOT_FOUND, "UNSUPPORTED", "no such endpoint")

@@ -68,6 +68,7 @@ pub(super) async fn put(
             Some(text.split(';').next().unwrap_or_default().trim()).filter(|text| !text.is_empty())
         }
     };
+    registry.store().space().check(0)?;
     let content = receive(body, registry.limits().manifest_size).await?;
     let (tag, digest) = match reference {
         Reference::Tag(tag) => (Some(tag), Digest::of(Algorithm::Sha256, &content)),

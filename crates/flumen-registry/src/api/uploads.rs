@@ -180,10 +180,10 @@ async fn store(
 ) -> Result<Response, Failure> {
     let size = upload.size();
     let expected = digest.clone();
-    let content = tokio::task::spawn_blocking(move || upload.finish(&expected))
+    let (content, reserved) = tokio::task::spawn_blocking(move || upload.finish(&expected))
         .await
         .map_err(|_| UploadError::Stopped)??;
-    registry.store().add_blob(repository, digest, size, content).await?;
+    registry.store().add_blob(repository, digest, size, content, reserved).await?;
     Ok(created(repository, digest))
 }
 

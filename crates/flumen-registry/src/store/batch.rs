@@ -1,6 +1,6 @@
 //! Changes on their way to one commit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use redb::WriteTransaction;
 
@@ -8,20 +8,20 @@ use super::{
     files::Files,
     rows::{Rows, Table, Visit},
 };
-use crate::digest::Digest;
+use crate::digest::{Algorithm, Digest};
 
 pub(super) struct Batch<'a> {
     transaction: &'a WriteTransaction,
     pub(super) files: &'a Files,
-    /// Blobs whose rows are gone; their files follow after the commit.
-    pub(super) doomed: BTreeSet<Digest>,
-    /// Files got their names, which the directory must remember before the commit.
-    pub(super) named_files: bool,
+    /// Blobs whose rows are gone, and their sizes; their files follow after the commit.
+    pub(super) doomed: BTreeMap<Digest, u64>,
+    /// Where files got their names, which the disk must remember before the commit.
+    pub(super) named: BTreeSet<Algorithm>,
 }
 
 impl<'a> Batch<'a> {
     pub(super) const fn new(transaction: &'a WriteTransaction, files: &'a Files) -> Self {
-        Self { transaction, files, doomed: BTreeSet::new(), named_files: false }
+        Self { transaction, files, doomed: BTreeMap::new(), named: BTreeSet::new() }
     }
 
     pub(super) fn insert(

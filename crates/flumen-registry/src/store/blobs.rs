@@ -5,7 +5,7 @@ use std::{fs::File, time::SystemTime};
 use tempfile::TempPath;
 
 use super::{
-    Refusal, Store, WriteError,
+    Refusal, Reserved, Store, WriteError,
     batch::Batch,
     rows::{BLOBS, LINKS, Rows, USES, key, prefix},
 };
@@ -55,19 +55,24 @@ impl Store {
         digest: &Digest,
         size: u64,
         content: TempPath,
+        reserved: Reserved,
     ) -> Result<(), WriteError> {
         let (repository, digest) = (repository.clone(), digest.clone());
         let added = self.change(move |batch| {
-            batch.doomed.remove(&digest);
-            if !batch.contains(BLOBS, digest.as_str())? {
+            let is_new = !batch.contains(BLOBS, digest.as_str())?;
+            if is_new {
+                batch.doomed.remove(&digest);
                 batch.files.name(content, &digest)?;
-                batch.named_files = true;
+                batch.named.insert(digest.algorithm());
                 batch.insert(BLOBS, digest.as_str(), &size.to_le_bytes())?;
             }
             link(batch, &repository, &digest)?;
-            Ok(Ok(()))
+            Ok(Ok(is_new))
         });
-        added.await.map(|_| ())
+        if added.await? == Ok(true) {
+            reserved.keep();
+        }
+        Ok(())
     }
 
     /// Lets a repository hold a blob that another one holds.
@@ -147,8 +152,9 @@ pub(super) fn unlink(
 ) -> Result<(), redb::Error> {
     batch.remove(LINKS, &key([digest.as_str(), repository]))?;
     if !batch.any(LINKS, &prefix([digest.as_str()]))? {
+        let size = batch.get(BLOBS, digest.as_str())?.and_then(|bytes| number(&bytes));
         batch.remove(BLOBS, digest.as_str())?;
-        batch.doomed.insert(digest.clone());
+        batch.doomed.insert(digest.clone(), size.unwrap_or(0));
     }
     Ok(())
 }

@@ -60,14 +60,11 @@ impl Files {
     }
 
     /// Makes names that were given survive a loss of power.
-    pub(super) fn sync_names(&self) -> Result<(), WriteError> {
-        for algorithm in Algorithm::ALL {
-            let path = self.blobs(algorithm);
-            File::open(&path)
-                .and_then(|directory| directory.sync_all())
-                .map_err(|source| WriteError::File { path, source })?;
-        }
-        Ok(())
+    pub(super) fn sync_names(&self, algorithm: Algorithm) -> Result<(), WriteError> {
+        let path = self.blobs(algorithm);
+        File::open(&path)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|source| WriteError::File { path, source })
     }
 
     /// A file that stays is harmless: the next start removes what no row names.

@@ -5,13 +5,14 @@ use std::{
     time::Duration,
 };
 
-use redb::{Database, ReadableDatabase as _};
+use redb::WriteTransaction;
 
 use super::{
     Files, Store, WriteError,
     batch::Batch,
     blobs::{number, seconds_now, unlink},
-    rows::{BLOBS, LINKS, Rows, USES, View, Visit, prefix},
+    database::Database,
+    rows::{BLOBS, LINKS, Rows, USES, View, Visit, key, prefix},
 };
 use crate::{Result, digest::Digest};
 
@@ -72,7 +73,7 @@ fn remove_unused(
     digest: &Digest,
     before: u64,
 ) -> Result<bool, redb::Error> {
-    let linked = batch.get(LINKS, &super::rows::key([digest.as_str(), repository]))?;
+    let linked = batch.get(LINKS, &key([digest.as_str(), repository]))?;
     let is_old = linked.and_then(|linked| number(&linked)).is_some_and(|linked| linked <= before);
     if !is_old || batch.any(USES, &prefix([repository, digest.as_str()]))? {
         return Ok(false);
@@ -86,41 +87,48 @@ fn split(key: &str) -> Option<(Digest, String)> {
     Some((digest.parse().ok()?, repository.to_owned()))
 }
 
-/// Brings files and rows into agreement after a crash.
+/// Brings files and rows into agreement after a crash, and returns how much the blobs hold.
 ///
 /// Files without a row were never acknowledged. Rows without a file can only come from outside or
 /// from a disk that lied; without them, clients push the content again.
-pub(super) fn sweep(database: &Database, files: &Files) -> Result<Result<()>, redb::Error> {
-    let present = match files.remove_uploads().and_then(|()| files.digests()) {
-        Ok(present) => BTreeSet::from_iter(present),
-        Err(error) => return Ok(Err(error)),
-    };
-    let view = View::new(database.begin_read()?);
-    let mut known = BTreeSet::new();
-    view.visit(BLOBS, "", "", &mut |digest, _| {
-        known.extend(digest.parse::<Digest>());
-        Visit::Next
-    })?;
-    for digest in present.difference(&known) {
+pub(super) fn sweep(database: &Database, files: &Files) -> Result<u64> {
+    files.remove_uploads()?;
+    let present = BTreeSet::from_iter(files.digests()?);
+    let known = database.read(known_blobs).map_err(WriteError::from)?;
+    for digest in present.iter().filter(|digest| !known.contains_key(*digest)) {
         files.remove(digest);
     }
-    let missing: Vec<&Digest> = known.difference(&present).collect();
-    if missing.is_empty() {
-        return Ok(Ok(()));
+    let missing: Vec<&Digest> = known.keys().filter(|digest| !present.contains(*digest)).collect();
+    if !missing.is_empty() {
+        database.write(|transaction| forget(transaction, files, &missing))?;
     }
-    let transaction = database.begin_write()?;
-    let mut batch = Batch::new(&transaction, files);
+    Ok(known.iter().filter(|(digest, _)| present.contains(*digest)).map(|(_, size)| size).sum())
+}
+
+fn known_blobs(view: &View) -> Result<BTreeMap<Digest, u64>, redb::Error> {
+    let mut known = BTreeMap::new();
+    view.visit(BLOBS, "", "", &mut |digest, size| {
+        known.extend(digest.parse::<Digest>().ok().zip(number(size)));
+        Visit::Next
+    })?;
+    Ok(known)
+}
+
+fn forget(
+    transaction: &WriteTransaction,
+    files: &Files,
+    missing: &[&Digest],
+) -> Result<(), WriteError> {
+    let mut batch = Batch::new(transaction, files);
     for digest in missing {
-        let mut links = BTreeMap::new();
+        let mut repositories = Vec::new();
         batch.visit(LINKS, &prefix([digest.as_str()]), "", &mut |repository, _| {
-            links.insert(repository.to_owned(), ());
+            repositories.push(repository.to_owned());
             Visit::Next
         })?;
-        for repository in links.keys() {
-            unlink(&mut batch, repository, digest)?;
+        for repository in repositories {
+            unlink(&mut batch, &repository, digest)?;
         }
     }
-    drop(batch);
-    transaction.commit()?;
-    Ok(Ok(()))
+    Ok(())
 }

@@ -1,11 +1,15 @@
 //! The thread that commits.
 
-use std::{io, path::PathBuf, sync::Arc, thread};
+use std::{
+    io,
+    path::PathBuf,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
-use redb::Database;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Refusal, batch::Batch, files::Files};
+use super::{Refusal, Space, batch::Batch, database::Database, files::Files};
 use crate::{Error, Result};
 
 /// Changes that wait for a commit; more than this many wait to be submitted.
@@ -22,33 +26,49 @@ pub(crate) enum WriteError {
         #[source]
         source: io::Error,
     },
-    /// Another change of the same commit failed.
-    #[error("the commit failed")]
-    Together,
+    /// Changes are committed together and fail together.
+    #[error("cannot commit")]
+    Commit(#[source] Arc<Self>),
     #[error("the registry is shutting down")]
     Stopped,
 }
 
-impl From<redb::StorageError> for WriteError {
-    fn from(error: redb::StorageError) -> Self {
-        Self::Database(error.into())
+impl WriteError {
+    /// Whether the disk has no room.
+    pub(crate) fn is_full(&self) -> bool {
+        match self {
+            Self::Database(redb::Error::Io(source)) | Self::File { source, .. } => is_full(source),
+            Self::Commit(error) => error.is_full(),
+            Self::Database(_) | Self::Stopped => false,
+        }
     }
+}
+
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    queue: mpsc::Sender<Box<dyn Job>>,
+    /// `None` only while it is being dropped.
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(super) fn start(database: Arc<Database>, files: Arc<Files>) -> Result<Self> {
+    pub(super) fn start(
+        database: Arc<Database>,
+        files: Arc<Files>,
+        space: Arc<Space>,
+    ) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let path = files.root().to_owned();
-        thread::Builder::new()
+        let committer = Committer { database, files, space };
+        let thread = thread::Builder::new()
             .name("registry-writer".to_owned())
-            .spawn(move || run(&database, &files, jobs))
+            .spawn(move || committer.run(jobs))
             .map_err(|source| Error::Storage { action: "start writing to", path, source })?;
-        Ok(Self { queue })
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
     pub(super) async fn submit<T, F>(&self, change: F) -> Result<Result<T, Refusal>, WriteError>
@@ -58,8 +78,19 @@ impl Writer {
     {
         let (reply, outcome) = oneshot::channel();
         let job = Pending { change: Some(change), outcome: None, reply };
-        self.queue.send(Box::new(job)).await.map_err(|_| WriteError::Stopped)?;
+        let queue = self.queue.as_ref().ok_or(WriteError::Stopped)?;
+        queue.send(Box::new(job)).await.map_err(|_| WriteError::Stopped)?;
         outcome.await.map_err(|_| WriteError::Stopped)?
+    }
+}
+
+impl Drop for Writer {
+    /// Waits for the last commit, so that the directory is free when the store is gone.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -100,43 +131,49 @@ where
     }
 }
 
-/// Takes what waits, commits it, tells everyone; until nobody can submit any more.
-fn run(database: &Database, files: &Files, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
-    let mut waiting = Vec::new();
-    while jobs.blocking_recv_many(&mut waiting, QUEUE) > 0 {
-        match commit(database, files, &mut waiting) {
-            Ok(()) => waiting.drain(..).for_each(Job::committed),
-            Err((culprit, error)) => {
-                let mut error = Some(error);
-                for (position, job) in waiting.drain(..).enumerate() {
-                    let own = if position == culprit { error.take() } else { None };
-                    job.failed(own.unwrap_or(WriteError::Together));
+struct Committer {
+    database: Arc<Database>,
+    files: Arc<Files>,
+    space: Arc<Space>,
+}
+
+impl Committer {
+    /// Takes what waits, commits it, tells everyone; until nobody can submit any more.
+    fn run(&self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        let mut waiting = Vec::new();
+        while jobs.blocking_recv_many(&mut waiting, QUEUE) > 0 {
+            match self.commit(&mut waiting) {
+                Ok(()) => waiting.drain(..).for_each(Job::committed),
+                Err(error) => {
+                    if matches!(error, WriteError::Database(_)) {
+                        self.database.reopen();
+                    }
+                    // All share the fate of the commit; each is told the whole reason.
+                    let error = Arc::new(error);
+                    for job in waiting.drain(..) {
+                        job.failed(WriteError::Commit(Arc::clone(&error)));
+                    }
                 }
             }
         }
     }
-}
 
-/// Commits all changes or none; the error comes with the position of the change that met it.
-fn commit(
-    database: &Database,
-    files: &Files,
-    jobs: &mut [Box<dyn Job>],
-) -> Result<(), (usize, WriteError)> {
-    let shared = |error: WriteError| (0, error);
-    let transaction =
-        database.begin_write().map_err(|error| shared(redb::Error::from(error).into()))?;
-    let mut batch = Batch::new(&transaction, files);
-    for (position, job) in jobs.iter_mut().enumerate() {
-        job.apply(&mut batch).map_err(|error| (position, error))?;
+    /// Commits all changes or none.
+    fn commit(&self, jobs: &mut [Box<dyn Job>]) -> Result<(), WriteError> {
+        let doomed = self.database.write(|transaction| {
+            let mut batch = Batch::new(transaction, &self.files);
+            for job in jobs {
+                job.apply(&mut batch)?;
+            }
+            for algorithm in batch.named {
+                self.files.sync_names(algorithm)?;
+            }
+            Ok::<_, WriteError>(batch.doomed)
+        })?;
+        for (digest, size) in &doomed {
+            self.files.remove(digest);
+            self.space.give_back(*size);
+        }
+        Ok(())
     }
-    let Batch { doomed, named_files, .. } = batch;
-    if named_files {
-        files.sync_names().map_err(shared)?;
-    }
-    transaction.commit().map_err(|error| shared(redb::Error::from(error).into()))?;
-    for digest in &doomed {
-        files.remove(digest);
-    }
-    Ok(())
 }

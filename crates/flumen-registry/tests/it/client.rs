@@ -1,5 +1,7 @@
 //! A plain HTTP client, and a registry for it to talk to.
 
+use std::{fs, path::Path};
+
 use flumen_registry::{Options, Server};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -13,7 +15,12 @@ pub(crate) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 pub(crate) struct Fixture {
     pub(crate) server: Server,
     pub(crate) data: TempDir,
+    options: Options,
     client: Client,
+}
+
+fn files(directory: &Path) -> usize {
+    fs::read_dir(directory).expect("a directory").count()
 }
 
 impl Fixture {
@@ -25,8 +32,26 @@ impl Fixture {
         let data = tempfile::tempdir().expect("a directory");
         let mut options = Options::new(data.path());
         change(&mut options);
-        let server = Server::start(options).await.expect("starts");
-        Self { server, data, client: Client::new() }
+        let server = Server::start(options.clone()).await.expect("starts");
+        Self { server, data, options, client: Client::new() }
+    }
+
+    /// Stops the server, does something to its directory, and starts it with the same options.
+    pub(crate) async fn restart(self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let Self { server, data, options, client } = self;
+        server.shutdown().await;
+        meanwhile(data.path());
+        let server = Server::start(options.clone()).await.expect("starts again");
+        Self { server, data, options, client }
+    }
+
+    /// How many files there are of uploads that are not finished.
+    pub(crate) fn files_of_uploads(&self) -> usize {
+        files(&self.data.path().join("uploads"))
+    }
+
+    pub(crate) fn files_of_blobs(&self) -> usize {
+        files(&self.data.path().join("blobs/sha256"))
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -54,6 +79,13 @@ impl Fixture {
 
     pub(crate) async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
         self.request(Method::POST, path).body(body).send().await.expect("an answer")
+    }
+
+    /// Begins an upload and returns where it goes on.
+    pub(crate) async fn begin_upload(&self, repository: &str) -> String {
+        let begun = self.post(&format!("/v2/{repository}/blobs/uploads/"), "").await;
+        assert_eq!(begun.status(), StatusCode::ACCEPTED);
+        header(&begun, "location")
     }
 
     /// Pushes a blob in one request and returns its digest.
@@ -115,19 +147,16 @@ pub(crate) fn image(config: (&str, usize), layers: &[(&str, usize)]) -> Value {
     })
 }
 
-/// Checks status and code of a refusal.
-#[track_caller]
-pub(crate) fn assert_code(status: StatusCode, body: &Value, expected: (u16, &str)) {
-    assert_eq!(
-        (status.as_u16(), body["errors"][0]["code"].as_str()),
-        (expected.0, Some(expected.1)),
-        "{body}"
-    );
-    assert!(body["errors"][0]["message"].is_string(), "{body}");
+/// Checks that a request was refused in the way that the specification has for it.
+pub(crate) async fn assert_refused(response: Response, status: u16, code: &str) {
+    let (url, actual) = (response.url().clone(), response.status().as_u16());
+    let body = json_of(response).await;
+    let error = &body["errors"][0];
+    assert_eq!((actual, error["code"].as_str()), (status, Some(code)), "{url}: {body}");
+    assert!(error["message"].is_string(), "{url}: {body}");
 }
 
-pub(crate) async fn refusal(response: Response) -> (StatusCode, Value) {
-    let status = response.status();
-    let body = response.text().await.expect("a body");
-    (status, serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body:?}")))
+pub(crate) async fn json_of(response: Response) -> Value {
+    let text = response.text().await.expect("a body");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"))
 }

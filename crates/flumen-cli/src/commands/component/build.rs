@@ -6,7 +6,7 @@ use clap::Args;
 use flumen_git::GitUrl;
 use flumen_oci::Reference;
 use flumen_pipeline::{
-    Artifact, BuildId, BuildOrder, Caching, Destination, Environment,
+    Artifact, BuildId, BuildOrder, Caching, Destination, Environment, Remote,
     config::Component,
     job::{Ended, Status},
 };
@@ -54,6 +54,10 @@ pub(crate) struct BuildArgs {
     /// Build even if equal inputs were built before
     #[arg(long)]
     no_cache: bool,
+
+    /// Fetch what kustomizations name by URL; also switched on by `FLUMEN_REMOTE=1`
+    #[arg(long)]
+    remote: bool,
 
     /// Address of a connected repository: a URL or a path
     #[arg(long, value_name = "NAME=URL", value_parser = parse_repo)]
@@ -176,6 +180,7 @@ impl BuildArgs {
             registries: Arc::new(sources),
             repos: self.repo.iter().cloned().collect(),
             caching: if self.no_cache { Caching::BuildAlways } else { Caching::Reuse },
+            remote: if self.remote || env::remote() { Remote::Fetch } else { Remote::Refuse },
         })
     }
 }

@@ -43,13 +43,13 @@ async fn manifests_have_a_limit() {
 async fn headers_have_a_limit() {
     let endless = format!("HTTP/1.1 200 x\r\n{}", "X-Pad: aaaaaaaaaaaaaaaa\r\n".repeat(100_000));
     let error = manifest_error(Reply::Bytes(endless.into_bytes())).await;
-    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    assert!(matches!(error, Error::NotARegistry { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn what_is_not_http_is_no_answer() {
     let error = manifest_error(Reply::Bytes(b"\0\x01 not http\r\n\r\n".to_vec())).await;
-    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    assert!(matches!(error, Error::NotARegistry { .. }), "{error}");
 }
 
 #[tokio::test]

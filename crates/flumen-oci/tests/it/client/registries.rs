@@ -6,39 +6,19 @@ use flumen_oci::{
     client::{ClientOptions, Registry},
     media_type,
 };
-use flumen_registry::{Options, Server};
 use flumen_testkit::{
-    REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
+    REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions, TestRegistry,
+    for_each_registry,
 };
-use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 use super::{options, repository};
 
-/// A registry that ends with the value.
-enum Running {
-    Embedded { server: Server, _data: TempDir },
-    Real(RealRegistry),
-}
-
-impl Running {
-    async fn all() -> Vec<Self> {
-        let data = tempfile::tempdir().expect("a directory");
-        let server = Server::start(Options::new(data.path())).await.expect("a registry");
-        let embedded = Self::Embedded { server, _data: data };
-        let real = RegistryKind::ALL.into_iter().filter_map(RealRegistry::start).map(Self::Real);
-        [embedded].into_iter().chain(real).collect()
-    }
-
-    fn host(&self) -> String {
-        match self {
-            Self::Embedded { server, .. } => server.address().to_string(),
-            Self::Real(registry) => registry.host().to_owned(),
-        }
-    }
-
-    fn is_old(&self) -> bool {
-        matches!(self, Self::Real(registry) if registry.kind() == RegistryKind::DockerRegistry)
-    }
+/// Runs a test against one registry after the other.
+fn with_each(test: impl AsyncFn(&TestRegistry)) {
+    for_each_registry(|registry| {
+        Runtime::new().expect("a runtime").block_on(test(registry));
+    });
 }
 
 fn tag(name: &str) -> Target {
@@ -76,10 +56,10 @@ async fn push(repository: &Repository, size: usize, tag: Option<&str>) -> RawMan
     manifest
 }
 
-#[tokio::test]
-async fn what_is_pushed_is_read_back() {
-    for running in Running::all().await {
-        let repository = repository(&running.host(), &options());
+#[test]
+fn what_is_pushed_is_read_back() {
+    with_each(async |registry| {
+        let repository = repository(registry.host(), &options());
         for size in [0, 1, 70_000, 3_000_000] {
             let bytes = content(size);
             let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &bytes);
@@ -98,13 +78,13 @@ async fn what_is_pushed_is_read_back() {
         }
         let tags = repository.tags().await.expect("tags");
         assert_eq!(tags, ["v0", "v1", "v3000000", "v70000"]);
-    }
+    });
 }
 
-#[tokio::test]
-async fn what_is_not_there_is_named() {
-    for running in Running::all().await {
-        let repository = repository(&running.host(), &options());
+#[test]
+fn what_is_not_there_is_named() {
+    with_each(async |registry| {
+        let repository = repository(registry.host(), &options());
         push(&repository, 1, Some("v1")).await;
         let missing = [tag("v2"), Target::Digest(Digest::of(b"nothing"))];
         for target in missing {
@@ -116,28 +96,28 @@ async fn what_is_not_there_is_named() {
                 assert!(names_it && error.hint().is_some(), "{error}");
             }
         }
-    }
+    });
 }
 
-#[tokio::test]
-async fn blobs_are_mounted_from_other_repositories() {
-    for running in Running::all().await {
-        let registry = Registry::new(&running.host(), &options()).expect("a client");
-        let from = Repository::Remote(registry.repository("org/base"));
+#[test]
+fn blobs_are_mounted_from_other_repositories() {
+    with_each(async |registry| {
+        let client = Registry::new(registry.host(), &options()).expect("a client");
+        let from = Repository::Remote(client.repository("org/base"));
         push(&from, 1000, None).await;
-        let to = registry.repository("org/app");
+        let to = client.repository("org/app");
         let layer = Descriptor::of(media_type::OCI_LAYER_GZIP, &content(1000));
         assert!(to.mount_blob(&layer, "org/base").await.expect("a mount"));
         assert!(Repository::Remote(to.clone()).has_blob(&layer).await.expect("an answer"));
         let missing = Descriptor::of("text/plain", b"nowhere");
         assert!(!to.mount_blob(&missing, "org/base").await.expect("an upload instead"));
-    }
+    });
 }
 
-#[tokio::test]
-async fn referrers_are_listed_whoever_keeps_the_list() {
-    for running in Running::all().await {
-        let repository = repository(&running.host(), &options());
+#[test]
+fn referrers_are_listed_whoever_keeps_the_list() {
+    with_each(async |registry| {
+        let repository = repository(registry.host(), &options());
         let subject = push(&repository, 10, Some("v1")).await;
         assert!(repository.referrers(subject.digest(), None).await.expect("none").is_empty());
         let mut expected = Vec::new();
@@ -159,17 +139,18 @@ async fn referrers_are_listed_whoever_keeps_the_list() {
             found.sort();
             assert_eq!(found, expected, "{wanted:?}");
         }
-    }
+    });
 }
 
-#[tokio::test]
-async fn a_tag_is_deleted_alone_or_not_at_all() {
-    for running in Running::all().await {
-        let repository = repository(&running.host(), &options());
+#[test]
+fn a_tag_is_deleted_alone_or_not_at_all() {
+    with_each(async |registry| {
+        let repository = repository(registry.host(), &options());
         let manifest = push(&repository, 10, Some("v1")).await;
         repository.put_manifest(&manifest, Some("v2")).await.expect("a second tag");
         let deleted = repository.delete(&tag("v1")).await;
-        if running.is_old() {
+        if matches!(registry, TestRegistry::Real(real) if real.kind() == RegistryKind::DockerRegistry)
+        {
             let error = deleted.expect_err("not known there");
             assert!(matches!(error, Error::DeletionUnsupported { .. }), "{error}");
             assert_eq!(repository.tags().await.expect("tags"), ["v1", "v2"]);
@@ -178,13 +159,13 @@ async fn a_tag_is_deleted_alone_or_not_at_all() {
             assert_eq!(repository.tags().await.expect("tags"), ["v2"]);
         }
         repository.manifest(&tag("v2")).await.expect("the other tag");
-    }
+    });
 }
 
-#[tokio::test]
-async fn an_artifact_is_deleted_with_all_its_tags() {
-    for running in Running::all().await {
-        let repository = repository(&running.host(), &options());
+#[test]
+fn an_artifact_is_deleted_with_all_its_tags() {
+    with_each(async |registry| {
+        let repository = repository(registry.host(), &options());
         let manifest = push(&repository, 10, Some("v1")).await;
         let target = Target::Digest(manifest.digest().clone());
         repository.delete(&target).await.expect("a deletion");
@@ -194,7 +175,7 @@ async fn an_artifact_is_deleted_with_all_its_tags() {
         }
         let error = repository.delete(&target).await.expect_err("nothing is left");
         assert!(matches!(error, Error::NotFound { .. }), "{error}");
-    }
+    });
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ async fn an_acknowledgement_that_never_comes_is_given_up() {
             },
         )
         .await;
-    let mut options = options();
+    let mut options = impatient();
     options.timeouts.commit = Duration::from_millis(200);
     let (descriptor, content) = blob(LARGE);
     let error = repository(stub.host(), &options).put_blob(&descriptor, content).await;
