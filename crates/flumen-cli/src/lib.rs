@@ -15,6 +15,7 @@ mod listing;
 mod output;
 mod printable;
 mod registry_args;
+mod remotes;
 mod runtime;
 mod size;
 mod structured;
