@@ -10,6 +10,8 @@ mod options;
 mod output;
 mod reference;
 #[cfg(unix)]
+mod registry;
+#[cfg(unix)]
 mod remote;
 mod tags;
 mod talk;
