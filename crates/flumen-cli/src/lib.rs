@@ -14,6 +14,7 @@ mod key_files;
 mod listing;
 mod output;
 mod printable;
+mod progress;
 mod registry_args;
 mod runtime;
 mod size;

@@ -1,6 +1,7 @@
 //! A repository on a server: what it has, and one commit of it.
 
 use std::{
+    env,
     io::{BufRead, Cursor, Read as _},
     num::NonZeroU32,
     sync::{Arc, atomic::AtomicBool},
@@ -150,8 +151,11 @@ impl<'a> Connection<'a> {
         wanted: &[ObjectId],
         depth: Option<NonZeroU32>,
     ) -> Result<Objects, Error> {
-        let scratch =
-            tempfile::Builder::new().prefix("flumen-git-").tempdir().map_err(Error::Scratch)?;
+        let place = self.limits.scratch.clone().unwrap_or_else(env::temp_dir);
+        let scratch = tempfile::Builder::new()
+            .prefix("flumen-git-")
+            .tempdir_in(place)
+            .map_err(Error::Scratch)?;
         let directory = scratch.path().join("objects");
         let packs = directory.join("pack");
         std::fs::create_dir_all(&packs).map_err(Error::Scratch)?;

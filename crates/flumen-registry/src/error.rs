@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::store::WriteError;
+use crate::store::StoreError;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -26,8 +26,8 @@ pub enum Error {
         source: io::Error,
     },
 
-    #[error("the registry cannot write")]
-    Write {
+    #[error("the registry cannot read or write what it stores")]
+    Store {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -59,9 +59,9 @@ pub enum Error {
     Exposed { address: SocketAddr },
 }
 
-impl From<WriteError> for Error {
-    fn from(source: WriteError) -> Self {
-        Self::Write { source: Box::new(source) }
+impl From<StoreError> for Error {
+    fn from(source: StoreError) -> Self {
+        Self::Store { source: Box::new(source) }
     }
 }
 
@@ -77,7 +77,7 @@ impl Error {
             Self::Accounts { .. } => Some("`htpasswd -B` writes such lines"),
             Self::Database { .. }
             | Self::Storage { .. }
-            | Self::Write { .. }
+            | Self::Store { .. }
             | Self::Certificate { .. }
             | Self::NoAccounts
             | Self::NoRandomness => None,

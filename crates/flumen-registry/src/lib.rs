@@ -10,6 +10,10 @@
 //!
 //! Nothing is visible before it is complete: content is written to a temporary file, flushed, given
 //! its name, and only then entered into the database, which is the one place that readers ask.
+//! A request is answered after the commit that holds its change has been flushed, so what was
+//! acknowledged survives the end of the process, and the loss of power as far as the disk keeps
+//! its own promises. Requests that arrive together share a commit. Uploads that are not finished
+//! do not survive.
 //!
 //! The crate shares no code with the client in `flumen-oci`, so that their tests prove something
 //! about each other.

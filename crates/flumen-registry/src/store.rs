@@ -8,6 +8,7 @@
 mod batch;
 mod blobs;
 mod database;
+mod error;
 mod files;
 mod garbage;
 mod manifests;
@@ -18,11 +19,11 @@ mod writer;
 use std::{path::Path, sync::Arc};
 
 pub(crate) use blobs::BlobContent;
+pub(crate) use error::{StoreError, is_full};
 pub(crate) use files::Files;
 pub use garbage::Collected;
 pub(crate) use manifests::StoredManifest;
 pub(crate) use space::{Full, Reserved, Space};
-pub(crate) use writer::{WriteError, is_full};
 
 use crate::{Error, Limits, Result};
 use batch::Batch;
@@ -80,19 +81,19 @@ impl Store {
     async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&View) -> Result<T, redb::Error> + Send + 'static,
-    ) -> Result<T, WriteError> {
+    ) -> Result<T, StoreError> {
         let database = Arc::clone(&self.database);
         match tokio::task::spawn_blocking(move || database.read(query)).await {
             Ok(result) => Ok(result?),
-            Err(_) => Err(WriteError::Stopped),
+            Err(_) => Err(StoreError::Stopped),
         }
     }
 
     /// Makes a change and returns when it is committed.
     async fn change<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, WriteError> + Send + 'static,
-    ) -> Result<Result<T, Refusal>, WriteError> {
+        change: impl FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, StoreError> + Send + 'static,
+    ) -> Result<Result<T, Refusal>, StoreError> {
         self.writer.submit(change).await
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 use tempfile::{NamedTempFile, TempPath};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::{
     Limits,
@@ -30,7 +30,7 @@ const REREAD_BUFFER: usize = 256 << 10;
 pub(crate) struct Uploads {
     files: Arc<Files>,
     space: Arc<Space>,
-    max_open: usize,
+    slots: Arc<Semaphore>,
     max_size: u64,
     sessions: Mutex<HashMap<String, Session>>,
 }
@@ -49,6 +49,7 @@ pub(crate) struct Upload {
     hasher: Hasher,
     size: u64,
     reserved: Reserved,
+    _slot: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl Uploads {
         Self {
             files: Arc::clone(store.files()),
             space: Arc::clone(store.space()),
-            max_open: limits.uploads,
+            slots: Arc::new(Semaphore::new(limits.uploads)),
             max_size: limits.blob_size,
             sessions: Mutex::default(),
         }
@@ -94,27 +95,30 @@ impl Uploads {
     }
 
     /// Begins an upload and returns the name under which it is continued.
-    pub(crate) fn begin(&self, repository: &RepositoryName) -> Result<String, UploadError> {
-        let upload = self.create()?;
+    pub(crate) async fn begin(&self, repository: &RepositoryName) -> Result<String, UploadError> {
+        let upload = self.create().await?;
         let id = random_id()?;
         let session = Session {
             repository: repository.clone(),
             touched: Instant::now(),
             upload: Arc::new(tokio::sync::Mutex::new(upload)),
         };
-        let mut sessions = self.sessions();
-        if sessions.len() >= self.max_open {
-            return Err(UploadError::TooMany);
-        }
-        sessions.insert(id.clone(), session);
+        self.sessions().insert(id.clone(), session);
         Ok(id)
     }
 
     /// An upload that nobody can come back to.
-    pub(crate) fn create(&self) -> Result<Upload, UploadError> {
-        let file = self.files.temporary()?;
-        let reserved = Reserved::none(Arc::clone(&self.space));
-        Ok(Upload { file, hasher: Hasher::new(Algorithm::Sha256), size: 0, reserved })
+    pub(crate) async fn create(&self) -> Result<Upload, UploadError> {
+        let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_| UploadError::TooMany)?;
+        let files = Arc::clone(&self.files);
+        let file = tokio::task::spawn_blocking(move || files.temporary());
+        Ok(Upload {
+            file: file.await.map_err(|_| UploadError::Stopped)??,
+            hasher: Hasher::new(Algorithm::Sha256),
+            size: 0,
+            reserved: Reserved::none(Arc::clone(&self.space)),
+            _slot: slot,
+        })
     }
 
     /// The upload of that name, when no other request is working on it any more.
@@ -140,14 +144,11 @@ impl Uploads {
         is_there && sessions.remove(id).is_some()
     }
 
-    /// Takes an upload out, if no other request works on it.
-    pub(crate) fn take(&self, repository: &RepositoryName, id: &str) -> Option<Upload> {
-        let mut sessions = self.sessions();
-        let session = sessions.remove(id)?;
-        match Arc::try_unwrap(session.upload) {
-            Ok(upload) if session.repository == *repository => Some(upload.into_inner()),
-            _ => None,
-        }
+    /// Takes an upload out to finish it. There is none if another request wants to go on with it,
+    /// which no sensible client does.
+    pub(crate) fn take(&self, id: &str) -> Option<Upload> {
+        let session = self.sessions().remove(id)?;
+        Arc::into_inner(session.upload).map(tokio::sync::Mutex::into_inner)
     }
 
     /// Drops uploads that nobody has continued for this time.

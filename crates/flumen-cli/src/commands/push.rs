@@ -15,6 +15,7 @@ use flumen_oci::{
     artifact::{
         self, Format, Ignore, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text,
     },
+    signature::{self, SignOptions},
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,6 +23,7 @@ use serde::Serialize;
 use crate::{
     artifact_args::{ReadArgs, read_text},
     error::{CommandError, Failure},
+    key_files,
     registry_args::RegistryArgs,
     runtime,
     structured::Structured,
@@ -89,6 +91,14 @@ struct ArtifactArgs {
     /// Set the time of creation to 1970, and permissions to those that Git keeps
     #[arg(long)]
     reproducible: bool,
+
+    /// Sign what was pushed, with a key that cosign can use too
+    #[arg(long, requires = "cosign_key")]
+    sign: bool,
+
+    /// Private key to sign with; its password is in `COSIGN_PASSWORD`
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    cosign_key: Option<PathBuf>,
 
     /// Print where it was pushed as JSON or YAML
     #[arg(short, long, value_enum, value_name = "FORMAT")]
@@ -187,7 +197,17 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_none() {
         ui.step(&format!("pushing artifact to {}", args.url));
     }
+    // Before anything is pushed: a key that does not open should cost nothing.
+    let key =
+        args.cosign_key.as_deref().map(|file| key_files::private_key(file, None)).transpose()?;
     let digest = packed.push(&repository, Some(&tag)).await?;
+    if let Some(key) = &key {
+        let descriptor = &packed.manifest.descriptor;
+        signature::sign(&repository, descriptor, key, &SignOptions::default()).await?;
+        if args.output.is_none() {
+            ui.success(&format!("signed with the key {}", key.public_key().hint()));
+        }
+    }
     let pinned = args.url.pinned(&digest);
     let Some(format) = args.output else {
         ui.success(&format!("artifact successfully pushed to {pinned}"));

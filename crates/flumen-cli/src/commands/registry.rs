@@ -194,7 +194,14 @@ async fn collect(args: &GcArgs, ui: &Ui) -> Result<(), CommandError> {
 impl From<flumen_registry::Error> for CommandError {
     fn from(error: flumen_registry::Error) -> Self {
         let failure = Failure::chain(&error);
-        match error.hint() {
+        // The library does not know how its options are spelled here.
+        let hint = match error {
+            flumen_registry::Error::Exposed { .. } => {
+                Some("give --auth-file or --token-file, or say --allow-anonymous")
+            }
+            error => error.hint(),
+        };
+        match hint {
             Some(hint) => failure.hint(hint).into(),
             None => failure.into(),
         }

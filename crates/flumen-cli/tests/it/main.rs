@@ -4,11 +4,14 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+mod artifact;
 mod component;
 mod failure;
 mod options;
 mod output;
 mod reference;
+#[cfg(unix)]
+mod registry;
 #[cfg(unix)]
 mod remote;
 mod tags;

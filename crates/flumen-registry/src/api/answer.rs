@@ -7,7 +7,7 @@ use axum::{
 use serde_json::json;
 
 use crate::{
-    store::{Full, Refusal, WriteError},
+    store::{Full, Refusal, StoreError},
     uploads::UploadError,
 };
 
@@ -80,8 +80,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
         if error.is_full() { failure::full() } else { Self::internal(error) }
     }
 }
@@ -110,7 +110,7 @@ impl From<UploadError> for Failure {
             }
             UploadError::Full => failure::full(),
             UploadError::Io(error) => Self::internal(error),
-            UploadError::Stopped => Self::internal(WriteError::Stopped),
+            UploadError::Stopped => Self::internal(StoreError::Stopped),
         }
     }
 }

@@ -23,30 +23,20 @@ impl Wanted {
         else {
             return Self::All;
         };
-        let parse = |text: &str| if is_number(text) { text.parse::<u64>().ok() } else { None };
-        match (parse(first.trim()), parse(last.trim())) {
-            (Some(first), Some(last)) if last < first => Self::All,
-            (Some(first), Some(_)) if first >= size => Self::Impossible,
-            (Some(first), Some(last)) => Self::Part(first, last.min(size - 1)),
-            (Some(first), None) if !last.trim().is_empty() || first >= size => {
-                if last.trim().is_empty() { Self::Impossible } else { Self::All }
-            }
-            (Some(first), None) => Self::Part(first, size - 1),
-            (None, Some(0)) => Self::Impossible,
-            (None, Some(tail)) if first.trim().is_empty() => {
-                if size == 0 {
-                    Self::Impossible
-                } else {
-                    Self::Part(size.saturating_sub(tail), size - 1)
-                }
-            }
-            _ => Self::All,
-        }
+        let (first, last) = (first.trim(), last.trim());
+        let (first, last) = match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => (first, last),
+            (Some(first), None) if last.is_empty() => (first, u64::MAX),
+            (None, Some(tail)) if first.is_empty() => (size.saturating_sub(tail), u64::MAX),
+            _ => return Self::All,
+        };
+        if first < size { Self::Part(first, last.min(size - 1)) } else { Self::Impossible }
     }
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+/// Digits alone; Rust would take a sign, too.
+fn number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// Where a chunk of an upload belongs: `0-99`, as the specification of registries has it.
@@ -59,11 +49,11 @@ pub(super) fn chunk(headers: &HeaderMap) -> Result<Option<(u64, u64)>, ()> {
     let text = text.strip_prefix("bytes ").or_else(|| text.strip_prefix("bytes=")).unwrap_or(text);
     let text = text.split_once('/').map_or(text, |(range, _)| range);
     let (first, last) = text.split_once('-').ok_or(())?;
-    if !is_number(first) || !is_number(last) {
-        return Err(());
+    match (number(first), number(last)) {
+        // The length of the chunk must be a number, too.
+        (Some(first), Some(last)) if first <= last && last < u64::MAX => Ok(Some((first, last))),
+        _ => Err(()),
     }
-    let (first, last) = (first.parse().map_err(|_| ())?, last.parse().map_err(|_| ())?);
-    if first <= last && last < u64::MAX { Ok(Some((first, last))) } else { Err(()) }
 }
 
 /// How far an upload has come.

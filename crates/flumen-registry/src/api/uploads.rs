@@ -32,7 +32,7 @@ pub(super) async fn begin(
 ) -> Result<Response, Failure> {
     if let Some(digest) = &query.digest {
         let digest = route::digest(digest)?;
-        let upload = registry.uploads().create()?;
+        let upload = registry.uploads().create().await?;
         let upload = receive(registry, upload, request).await?;
         return store(registry, repository, upload, &digest).await;
     }
@@ -43,7 +43,7 @@ pub(super) async fn begin(
         }
         // The specification wants an upload to begin when there is nothing to mount.
     }
-    let id = registry.uploads().begin(repository)?;
+    let id = registry.uploads().begin(repository).await?;
     Ok(progress(StatusCode::ACCEPTED, repository, &id, 0))
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn finish(
     let digest = digest.ok_or_else(|| failure::digest_invalid("the digest is missing"))?;
     let digest = route::digest(digest)?;
     extend(registry, repository, id, request).await?;
-    let upload = registry.uploads().take(repository, id).ok_or_else(failure::upload_unknown)?;
+    let upload = registry.uploads().take(id).ok_or_else(failure::upload_unknown)?;
     store(registry, repository, upload, &digest).await
 }
 

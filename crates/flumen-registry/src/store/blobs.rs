@@ -5,7 +5,7 @@ use std::{fs::File, time::SystemTime};
 use tempfile::TempPath;
 
 use super::{
-    Refusal, Reserved, Store, WriteError,
+    Refusal, Reserved, Store, StoreError,
     batch::Batch,
     rows::{BLOBS, LINKS, Rows, USES, key, prefix},
 };
@@ -24,7 +24,7 @@ impl Store {
         &self,
         repository: &RepositoryName,
         digest: &Digest,
-    ) -> Result<Option<u64>, WriteError> {
+    ) -> Result<Option<u64>, StoreError> {
         let (repository, digest) = (repository.clone(), digest.clone());
         self.read(move |view| size_in(view, &repository, &digest)).await
     }
@@ -33,7 +33,7 @@ impl Store {
         &self,
         repository: &RepositoryName,
         digest: &Digest,
-    ) -> Result<Option<BlobContent>, WriteError> {
+    ) -> Result<Option<BlobContent>, StoreError> {
         let (repository, digest) = (repository.clone(), digest.clone());
         let path = self.files.blob(&digest);
         self.read(move |view| {
@@ -56,7 +56,7 @@ impl Store {
         size: u64,
         content: TempPath,
         reserved: Reserved,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), StoreError> {
         let (repository, digest) = (repository.clone(), digest.clone());
         let added = self.change(move |batch| {
             let is_new = !batch.contains(BLOBS, digest.as_str())?;
@@ -81,7 +81,7 @@ impl Store {
         repository: &RepositoryName,
         from: &RepositoryName,
         digest: &Digest,
-    ) -> Result<Result<(), Refusal>, WriteError> {
+    ) -> Result<Result<(), Refusal>, StoreError> {
         let (repository, from, digest) = (repository.clone(), from.clone(), digest.clone());
         self.change(move |batch| {
             if !batch.contains(LINKS, &key([digest.as_str(), from.as_str()]))? {
@@ -98,7 +98,7 @@ impl Store {
         &self,
         repository: &RepositoryName,
         digest: &Digest,
-    ) -> Result<Result<(), Refusal>, WriteError> {
+    ) -> Result<Result<(), Refusal>, StoreError> {
         let (repository, digest) = (repository.clone(), digest.clone());
         self.change(move |batch| {
             if !batch.contains(LINKS, &key([digest.as_str(), repository.as_str()]))? {

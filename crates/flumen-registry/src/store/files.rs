@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::WriteError;
+use super::StoreError;
 use crate::{
     Error, Result,
     digest::{Algorithm, Digest},
@@ -54,17 +54,17 @@ impl Files {
     }
 
     /// Gives a finished upload its name. Its content must have reached the disk.
-    pub(super) fn name(&self, content: TempPath, digest: &Digest) -> Result<(), WriteError> {
+    pub(super) fn name(&self, content: TempPath, digest: &Digest) -> Result<(), StoreError> {
         let path = self.blob(digest);
-        content.persist(&path).map_err(|error| WriteError::File { path, source: error.error })
+        content.persist(&path).map_err(|error| StoreError::File { path, source: error.error })
     }
 
     /// Makes names that were given survive a loss of power.
-    pub(super) fn sync_names(&self, algorithm: Algorithm) -> Result<(), WriteError> {
+    pub(super) fn sync_names(&self, algorithm: Algorithm) -> Result<(), StoreError> {
         let path = self.blobs(algorithm);
         File::open(&path)
             .and_then(|directory| directory.sync_all())
-            .map_err(|source| WriteError::File { path, source })
+            .map_err(|source| StoreError::File { path, source })
     }
 
     /// A file that stays is harmless: the next start removes what no row names.

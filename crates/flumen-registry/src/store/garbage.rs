@@ -8,7 +8,7 @@ use std::{
 use redb::WriteTransaction;
 
 use super::{
-    Files, Store, WriteError,
+    Files, Store, StoreError,
     batch::Batch,
     blobs::{number, seconds_now, unlink},
     database::Database,
@@ -29,7 +29,7 @@ pub struct Collected {
 impl Store {
     /// Removes blobs that no manifest of their repository names, if they were pushed or mounted
     /// longer ago than `age`.
-    pub(crate) async fn collect(&self, age: Duration) -> Result<Collected, WriteError> {
+    pub(crate) async fn collect(&self, age: Duration) -> Result<Collected, StoreError> {
         let before = seconds_now().saturating_sub(age.as_secs());
         let mut candidates = self
             .read(move |view| {
@@ -94,7 +94,7 @@ fn split(key: &str) -> Option<(Digest, String)> {
 pub(super) fn sweep(database: &Database, files: &Files) -> Result<u64> {
     files.remove_uploads()?;
     let present = BTreeSet::from_iter(files.digests()?);
-    let known = database.read(known_blobs).map_err(WriteError::from)?;
+    let known = database.read(known_blobs).map_err(StoreError::from)?;
     for digest in present.iter().filter(|digest| !known.contains_key(*digest)) {
         files.remove(digest);
     }
@@ -118,7 +118,7 @@ fn forget(
     transaction: &WriteTransaction,
     files: &Files,
     missing: &[&Digest],
-) -> Result<(), WriteError> {
+) -> Result<(), StoreError> {
     let mut batch = Batch::new(transaction, files);
     for digest in missing {
         let mut repositories = Vec::new();

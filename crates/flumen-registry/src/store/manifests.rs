@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{
-    Refusal, Store, WriteError,
+    Refusal, Store, StoreError,
     rows::{LINKS, MANIFESTS, REFERRERS, Rows, TAGS, USES, Visit, key, prefix},
 };
 use crate::{
@@ -32,7 +32,7 @@ impl Store {
         &self,
         repository: &RepositoryName,
         reference: &Reference,
-    ) -> Result<Result<StoredManifest, Refusal>, WriteError> {
+    ) -> Result<Result<StoredManifest, Refusal>, StoreError> {
         let (repository, reference) = (repository.clone(), reference.clone());
         let found = self.read(move |view| {
             let Some(digest) = resolve(view, &repository, &reference)? else { return Ok(None) };
@@ -50,7 +50,7 @@ impl Store {
         digest: &Digest,
         manifest: Manifest,
         content: Bytes,
-    ) -> Result<Result<(), Refusal>, WriteError> {
+    ) -> Result<Result<(), Refusal>, StoreError> {
         let (repository, tag, digest) = (repository.clone(), tag.cloned(), digest.clone());
         self.change(move |batch| {
             let (repository, digest) = (repository.as_str(), digest.as_str());
@@ -84,7 +84,7 @@ impl Store {
         &self,
         repository: &RepositoryName,
         reference: &Reference,
-    ) -> Result<Result<(), Refusal>, WriteError> {
+    ) -> Result<Result<(), Refusal>, StoreError> {
         let (repository, reference) = (repository.clone(), reference.clone());
         self.change(move |batch| {
             let repository = repository.as_str();
@@ -134,7 +134,7 @@ impl Store {
         repository: &RepositoryName,
         after: String,
         limit: usize,
-    ) -> Result<Result<Page, Refusal>, WriteError> {
+    ) -> Result<Result<Page, Refusal>, StoreError> {
         let prefix = prefix([repository.as_str()]);
         self.read(move |view| {
             if !view.any(MANIFESTS, &prefix)? {
@@ -161,7 +161,7 @@ impl Store {
         subject: &Digest,
         after: String,
         budget: usize,
-    ) -> Result<Page, WriteError> {
+    ) -> Result<Page, StoreError> {
         let prefix = prefix([repository.as_str(), subject.as_str()]);
         self.read(move |view| {
             let mut page = Page::default();
@@ -186,7 +186,7 @@ impl Store {
         &self,
         after: String,
         limit: usize,
-    ) -> Result<Page, WriteError> {
+    ) -> Result<Page, StoreError> {
         self.read(move |view| {
             let mut page = Page::default();
             // Steps from one repository to the next, however many manifests each has.

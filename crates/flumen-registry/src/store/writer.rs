@@ -1,52 +1,17 @@
 //! The thread that commits.
 
 use std::{
-    io,
-    path::PathBuf,
     sync::Arc,
     thread::{self, JoinHandle},
 };
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Refusal, Space, batch::Batch, database::Database, files::Files};
+use super::{Refusal, Space, StoreError, batch::Batch, database::Database, files::Files};
 use crate::{Error, Result};
 
 /// Changes that wait for a commit; more than this many wait to be submitted.
 const QUEUE: usize = 256;
-
-/// The change was not made, for a reason that is not the client's.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WriteError {
-    #[error("database")]
-    Database(#[from] redb::Error),
-    #[error("cannot write `{}`", path.display())]
-    File {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// Changes are committed together and fail together.
-    #[error("cannot commit")]
-    Commit(#[source] Arc<Self>),
-    #[error("the registry is shutting down")]
-    Stopped,
-}
-
-impl WriteError {
-    /// Whether the disk has no room.
-    pub(crate) fn is_full(&self) -> bool {
-        match self {
-            Self::Database(redb::Error::Io(source)) | Self::File { source, .. } => is_full(source),
-            Self::Commit(error) => error.is_full(),
-            Self::Database(_) | Self::Stopped => false,
-        }
-    }
-}
-
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -71,16 +36,16 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    pub(super) async fn submit<T, F>(&self, change: F) -> Result<Result<T, Refusal>, WriteError>
+    pub(super) async fn submit<T, F>(&self, change: F) -> Result<Result<T, Refusal>, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, WriteError> + Send + 'static,
+        F: FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, StoreError> + Send + 'static,
     {
         let (reply, outcome) = oneshot::channel();
         let job = Pending { change: Some(change), outcome: None, reply };
-        let queue = self.queue.as_ref().ok_or(WriteError::Stopped)?;
-        queue.send(Box::new(job)).await.map_err(|_| WriteError::Stopped)?;
-        outcome.await.map_err(|_| WriteError::Stopped)?
+        let queue = self.queue.as_ref().ok_or(StoreError::Stopped)?;
+        queue.send(Box::new(job)).await.map_err(|_| StoreError::Stopped)?;
+        outcome.await.map_err(|_| StoreError::Stopped)?
     }
 }
 
@@ -97,23 +62,23 @@ impl Drop for Writer {
 /// A change and whom to tell about it.
 trait Job: Send {
     /// Makes the change within the batch. An error means that the batch cannot be committed.
-    fn apply(&mut self, batch: &mut Batch<'_>) -> Result<(), WriteError>;
+    fn apply(&mut self, batch: &mut Batch<'_>) -> Result<(), StoreError>;
     fn committed(self: Box<Self>);
-    fn failed(self: Box<Self>, error: WriteError);
+    fn failed(self: Box<Self>, error: StoreError);
 }
 
 struct Pending<T, F> {
     change: Option<F>,
     outcome: Option<Result<T, Refusal>>,
-    reply: oneshot::Sender<Result<Result<T, Refusal>, WriteError>>,
+    reply: oneshot::Sender<Result<Result<T, Refusal>, StoreError>>,
 }
 
 impl<T, F> Job for Pending<T, F>
 where
     T: Send,
-    F: FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, WriteError> + Send,
+    F: FnOnce(&mut Batch<'_>) -> Result<Result<T, Refusal>, StoreError> + Send,
 {
-    fn apply(&mut self, batch: &mut Batch<'_>) -> Result<(), WriteError> {
+    fn apply(&mut self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
         if let Some(change) = self.change.take() {
             self.outcome = Some(change(batch)?);
         }
@@ -121,12 +86,12 @@ where
     }
 
     fn committed(self: Box<Self>) {
-        let outcome = self.outcome.ok_or(WriteError::Stopped);
+        let outcome = self.outcome.ok_or(StoreError::Stopped);
         // The client may have gone; the change is made all the same.
         let _ = self.reply.send(outcome);
     }
 
-    fn failed(self: Box<Self>, error: WriteError) {
+    fn failed(self: Box<Self>, error: StoreError) {
         let _ = self.reply.send(Err(error));
     }
 }
@@ -145,13 +110,13 @@ impl Committer {
             match self.commit(&mut waiting) {
                 Ok(()) => waiting.drain(..).for_each(Job::committed),
                 Err(error) => {
-                    if matches!(error, WriteError::Database(_)) {
+                    if matches!(error, StoreError::Database(_)) {
                         self.database.reopen();
                     }
                     // All share the fate of the commit; each is told the whole reason.
                     let error = Arc::new(error);
                     for job in waiting.drain(..) {
-                        job.failed(WriteError::Commit(Arc::clone(&error)));
+                        job.failed(StoreError::Commit(Arc::clone(&error)));
                     }
                 }
             }
@@ -159,7 +124,7 @@ impl Committer {
     }
 
     /// Commits all changes or none.
-    fn commit(&self, jobs: &mut [Box<dyn Job>]) -> Result<(), WriteError> {
+    fn commit(&self, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         let doomed = self.database.write(|transaction| {
             let mut batch = Batch::new(transaction, &self.files);
             for job in jobs {
@@ -168,7 +133,7 @@ impl Committer {
             for algorithm in batch.named {
                 self.files.sync_names(algorithm)?;
             }
-            Ok::<_, WriteError>(batch.doomed)
+            Ok::<_, StoreError>(batch.doomed)
         })?;
         for (digest, size) in &doomed {
             self.files.remove(digest);
