@@ -7,11 +7,17 @@ use std::{
 
 use clap::Args;
 use flumen_oci::{
-    Reference,
+    Reference, Repository, Target,
     artifact::{Budget, Identities, PullOptions, Pulled, pull},
+    signature,
 };
 
-use crate::{error::CommandError, error::Failure, registry_args::RegistryArgs, size};
+use crate::{
+    error::{CommandError, Failure},
+    registry_args::RegistryArgs,
+    size,
+    verify_args::VerifyArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -42,6 +48,23 @@ impl ReadArgs {
         let repository = registry.open(reference)?;
         Ok(pull(&repository, &reference.target(), &self.options()?).await?)
     }
+}
+
+/// What a reference names, after its signature was checked if the options ask for that. What follows
+/// must use the answer and not the tag, which may move.
+pub(crate) async fn verified(
+    repository: &Repository,
+    reference: &Reference,
+    signatures: &VerifyArgs,
+    is_demanded: bool,
+) -> Result<Target, CommandError> {
+    if !is_demanded && !signatures.are_given() {
+        return Ok(reference.target());
+    }
+    let policy = signatures.policy()?;
+    let descriptor = repository.resolve(&reference.target()).await?;
+    signature::verify(repository, &descriptor, &policy).await?;
+    Ok(Target::Digest(descriptor.digest))
 }
 
 /// The text of a file that the command line names.

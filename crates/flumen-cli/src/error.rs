@@ -88,10 +88,14 @@ impl Failure {
 
     /// The message of an error followed by those of its causes.
     pub(crate) fn chain(error: &dyn std::error::Error) -> Self {
-        let causes = std::iter::successors(Some(error), |error| (*error).source());
-        let messages: Vec<String> = causes.map(ToString::to_string).collect();
-        Self::new(messages.join(": "))
+        Self::new(error_chain(error))
     }
+}
+
+/// The message of an error followed by those of its causes.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 impl From<Failure> for CommandError {

@@ -27,7 +27,7 @@ use tokio::sync::Semaphore;
 
 pub use self::graph::Budget;
 use self::{graph::Graph, transfer::Outcome};
-use crate::{Descriptor, Digest, Repository, Result, Target};
+use crate::{Descriptor, Digest, Repository, Result, Target, reference::is_tag, referrer};
 
 /// How a copy is made.
 #[derive(Clone)]
@@ -103,6 +103,14 @@ pub async fn copy(
     Copier::new(options.clone()).copy(from, target, to, tag).await
 }
 
+/// Tags of a repository that are worth a copy of their own. Those that are made of a digest name what
+/// comes along with the artifact of that digest.
+pub async fn artifact_tags(from: &Repository) -> Result<Vec<String>> {
+    let mut tags = from.tags().await?;
+    tags.retain(|tag| is_tag(tag) && referrer::subject_of_tag(tag).is_none());
+    Ok(tags)
+}
+
 /// Makes many copies, at once if asked, and remembers what destinations have.
 #[derive(Debug)]
 pub struct Copier {
@@ -140,7 +148,9 @@ impl Copier {
             bytes: 0,
             foreign: graph.foreign.clone(),
         };
-        self.options.observer.found(graph.blobs.iter().map(|blob| blob.size).sum());
+        // Sizes are what manifests claim.
+        let bytes = graph.blobs.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.size));
+        self.options.observer.found(bytes);
         let mut transfers = stream::iter(&graph.blobs)
             .map(|blob| async move { Ok((blob, self.transfer(from, blob, to).await?)) })
             .buffer_unordered(self.options.parallel.max(1));

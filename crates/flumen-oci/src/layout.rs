@@ -40,6 +40,7 @@ use self::{
 };
 use crate::{
     BlobStream, Descriptor, Digest, Document, Error, RawManifest, Result, Target, media_type,
+    reference::is_tag,
 };
 
 /// What registries accept, too.
@@ -200,7 +201,8 @@ impl Layout {
 
     pub(crate) async fn tags(&self) -> Result<Vec<String>> {
         self.on_disk(|layout| {
-            layout.store.with_index(|index| Ok(index.tags().into_iter().map(Into::into).collect()))
+            let index = layout.store.index()?;
+            Ok(index.tags().into_iter().map(str::to_owned).collect())
         })
         .await
     }
@@ -240,7 +242,7 @@ impl Layout {
 impl Shared {
     /// The entry of the index that a tag or digest names.
     fn find(&self, target: &Target) -> Result<Option<Descriptor>> {
-        let found = self.store.with_index(|index| Ok(index.find(target).cloned()))?;
+        let found = self.store.index()?.find(target).cloned();
         Ok(found.map(|entry| Descriptor { annotations: BTreeMap::new(), ..entry }))
     }
 
@@ -290,15 +292,13 @@ impl Shared {
     fn sole_target(&self) -> Result<Target> {
         let place = || self.store.path().to_owned();
         let (mut digests, mut tags) = (BTreeSet::new(), Vec::new());
-        self.store.with_index(|index| {
-            for entry in index.entries() {
-                if self.subject(entry)?.is_none() {
-                    digests.insert(entry.descriptor().digest.clone());
-                    tags.extend(entry.tag().map(str::to_owned));
-                }
+        for entry in self.store.index()?.entries() {
+            // Other names are those of images that were taken along.
+            if entry.tag().is_none_or(is_tag) && self.subject(entry)?.is_none() {
+                digests.insert(entry.descriptor().digest.clone());
+                tags.extend(entry.tag().map(str::to_owned));
             }
-            Ok(())
-        })?;
+        }
         let digest = digests.pop_first().ok_or_else(|| Error::EmptyLayout { place: place() })?;
         if !digests.is_empty() {
             tags.sort_unstable();
@@ -311,11 +311,10 @@ impl Shared {
     }
 
     fn tagged(&self) -> Result<Vec<Tagged>> {
-        let mut tagged = self.store.with_index(|index| {
-            let entries = index.entries().iter();
-            let tagged = entries.filter_map(|entry| Some((entry.tag()?, entry.descriptor())));
-            tagged.map(|(tag, manifest)| self.with_time(tag, manifest)).collect::<Result<Vec<_>>>()
-        })?;
+        let index = self.store.index()?;
+        let entries = index.entries().iter().filter_map(|entry| Some((entry.tag()?, entry)));
+        let tagged = entries.map(|(tag, entry)| self.with_time(tag, entry.descriptor()));
+        let mut tagged: Vec<Tagged> = tagged.collect::<Result<_>>()?;
         tagged.sort_by(|a, b| a.tag.cmp(&b.tag));
         Ok(tagged)
     }

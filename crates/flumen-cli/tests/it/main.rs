@@ -4,6 +4,7 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+mod artifact;
 mod component;
 mod failure;
 mod options;

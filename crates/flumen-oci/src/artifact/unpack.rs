@@ -28,6 +28,11 @@ const MAX_DEPTH: usize = 100;
 
 /// Where entries go.
 pub(super) trait Sink {
+    /// Whether the content of a file matters.
+    fn wants(&self, _path: &Path) -> bool {
+        true
+    }
+
     fn directory(&mut self, path: &Path) -> io::Result<()>;
     /// Takes the content of a file, of which `content` yields `size` bytes.
     fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()>;

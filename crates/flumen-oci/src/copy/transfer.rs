@@ -37,7 +37,7 @@ impl Copier {
         }
         // The semaphore is never closed; without a permit the work would merely be less orderly.
         let _way = self.ways.acquire().await.ok();
-        let outcome = if self.mount(from, blob, to).await? {
+        let outcome = if self.mount(from, blob, to).await {
             self.options.observer.done(blob.size);
             Outcome::Mounted
         } else if to.has_blob(blob).await? {
@@ -52,25 +52,23 @@ impl Copier {
     }
 
     /// Lets the registry take the blob from its other repository, if both are on one.
-    async fn mount(&self, from: &Repository, blob: &Descriptor, to: &Repository) -> Result<bool> {
+    async fn mount(&self, from: &Repository, blob: &Descriptor, to: &Repository) -> bool {
         let (Repository::Remote(source), Repository::Remote(destination)) = (from, to) else {
-            return Ok(false);
+            return false;
         };
-        if !destination.shares_registry(source) || destination.path() == source.path() {
-            return Ok(false);
-        }
         let name = to.to_string();
-        if locked(&self.unmountable).contains(&name) {
-            return Ok(false);
+        let is_possible = destination.shares_registry(source)
+            && destination.path() != source.path()
+            && !locked(&self.unmountable).contains(&name);
+        if !is_possible {
+            return false;
         }
-        match destination.mount_blob(blob, source.path()).await {
-            Ok(true) => Ok(true),
-            // What cannot be mounted can still be copied. If that is forbidden too, it will say so.
-            Ok(false) | Err(_) => {
-                locked(&self.unmountable).insert(name);
-                Ok(false)
-            }
+        // What cannot be mounted can still be copied. If that is forbidden too, it will say so.
+        let is_mounted = destination.mount_blob(blob, source.path()).await.unwrap_or(false);
+        if !is_mounted {
+            locked(&self.unmountable).insert(name);
         }
+        is_mounted
     }
 
     /// Sends a blob, again from the start if a connection breaks.

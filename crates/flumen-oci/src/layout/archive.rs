@@ -9,7 +9,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tempfile::{NamedTempFile, TempPath};
@@ -35,7 +35,7 @@ pub(super) struct Archive {
 
 #[derive(Debug)]
 struct State {
-    index: LayoutIndex,
+    index: Arc<LayoutIndex>,
     blobs: BTreeMap<Digest, Blob>,
     /// The file that is being written; without it the archive is only read.
     draft: Option<Draft>,
@@ -74,14 +74,14 @@ impl Archive {
         &self.path
     }
 
-    pub(super) fn with_index<T>(&self, read: impl FnOnce(&LayoutIndex) -> T) -> T {
-        read(&self.state().index)
+    pub(super) fn index(&self) -> Arc<LayoutIndex> {
+        Arc::clone(&self.state().index)
     }
 
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut LayoutIndex) -> T) -> Result<T> {
         let mut state = self.state();
         self.draft(&mut state)?;
-        Ok(change(&mut state.index))
+        Ok(change(Arc::make_mut(&mut state.index)))
     }
 
     pub(super) fn locate(&self, digest: &Digest) -> Option<Extent> {
@@ -94,26 +94,28 @@ impl Archive {
     /// old place again.
     pub(super) fn begin(&self, descriptor: &Descriptor) -> Result<Incoming> {
         let mut state = self.state();
-        let draft = self.draft(&mut state)?;
-        let path = draft.path.to_path_buf();
-        let open = || OpenOptions::new().write(true).open(&path);
-        let mut file = open().map_err(|source| io_error(&path, source))?;
+        let path = self.draft(&mut state)?.path.to_path_buf();
+        let failed = |source| io_error(&path, source);
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
         let known = state.blobs.get(&descriptor.digest).map(|blob| blob.extent.clone());
-        let extent = match known.filter(|extent| extent.size == descriptor.size) {
-            Some(extent) => extent,
-            None => {
-                let draft = self.draft(&mut state)?;
-                let name = blob_name(&descriptor.digest);
-                let offset = append_header(&mut file, draft.end, &name, descriptor.size)
-                    .map_err(|source| io_error(&path, source))?;
-                draft.end = offset + descriptor.size.next_multiple_of(BLOCK);
-                let extent = Extent { path: path.clone(), offset, size: descriptor.size };
-                let blob = Blob { extent: extent.clone(), is_complete: false };
-                state.blobs.insert(descriptor.digest.clone(), blob);
-                extent
+        let offset = if let Some(extent) = known {
+            if extent.size != descriptor.size {
+                let (digest, expected) = (descriptor.digest.clone(), descriptor.size);
+                return Err(Error::SizeMismatch { digest, expected });
             }
+            extent.offset
+        } else {
+            let draft = self.draft(&mut state)?;
+            let name = blob_name(&descriptor.digest);
+            let size = descriptor.size;
+            let offset = append_header(&mut file, draft.end, &name, size).map_err(failed)?;
+            draft.end = end_of(offset, size).map_err(failed)?;
+            let extent = Extent { path: path.clone(), offset, size };
+            let blob = Blob { extent, is_complete: false };
+            state.blobs.insert(descriptor.digest.clone(), blob);
+            offset
         };
-        file.seek(SeekFrom::Start(extent.offset)).map_err(|source| io_error(&path, source))?;
+        file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         Ok(Incoming { file, place: Place::Reserved { path } })
     }
 
@@ -128,6 +130,10 @@ impl Archive {
     pub(super) fn finish(&self) -> Result<()> {
         let mut state = self.state();
         let Some(draft) = state.draft.take() else { return Ok(()) };
+        if let Some(digest) = state.blobs.iter().find(|(_, b)| !b.is_complete).map(|(d, _)| d) {
+            let (place, digest) = (self.path.clone(), digest.clone());
+            return Err(Error::NotHeld { place, digest });
+        }
         let index = state.index.to_bytes();
         let written = OpenOptions::new().write(true).open(&draft.path).and_then(|mut file| {
             append_header(&mut file, draft.end, INDEX, index.len() as u64)?;
@@ -174,12 +180,18 @@ fn append_header(file: &mut File, end: u64, name: &str, size: u64) -> io::Result
     file.stream_position()
 }
 
+/// Where the next header belongs behind content, whatever size a manifest claims for that.
+fn end_of(offset: u64, size: u64) -> io::Result<u64> {
+    let end = size.checked_next_multiple_of(BLOCK).and_then(|size| offset.checked_add(size));
+    end.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
+}
+
 /// Begins to write: the marker first, then what another archive holds.
 fn start(draft: NamedTempFile, old: Option<State>) -> io::Result<State> {
     let (mut file, path) = draft.into_parts();
     let offset = append_header(&mut file, 0, MARKER, marker().len() as u64)?;
     file.write_all(marker())?;
-    let mut end = (offset + marker().len() as u64).next_multiple_of(BLOCK);
+    let mut end = end_of(offset, marker().len() as u64)?;
     let (index, mut blobs) = match old {
         Some(old) => (old.index, old.blobs),
         None => Default::default(),
@@ -189,7 +201,7 @@ fn start(draft: NamedTempFile, old: Option<State>) -> io::Result<State> {
         source.seek(SeekFrom::Start(extent.offset))?;
         let offset = append_header(&mut file, end, &blob_name(digest), extent.size)?;
         io::copy(&mut source.take(extent.size), &mut file)?;
-        end = offset + extent.size.next_multiple_of(BLOCK);
+        end = end_of(offset, extent.size)?;
         *extent = Extent { path: path.to_path_buf(), offset, size: extent.size };
     }
     Ok(State { index, blobs, draft: Some(Draft { path, end }) })
@@ -237,7 +249,7 @@ fn read(path: &Path) -> Result<State> {
     };
     check_marker(&path.join(MARKER), file(MARKER)?)?;
     let index = LayoutIndex::parse(&path.join(INDEX), file(INDEX)?)?;
-    Ok(State { index, blobs, draft: None })
+    Ok(State { index: Arc::new(index), blobs, draft: None })
 }
 
 /// Goes over the raw headers once, because a reader of names would hold names of any length.

@@ -17,7 +17,7 @@ use super::{
 use crate::{Algorithm, Descriptor, Digest, Document, Error, RawManifest, Result};
 
 /// Nobody writes one file for longer; a process that did has died.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+const ABANDONED: Duration = Duration::from_hours(24);
 
 /// What a collection removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

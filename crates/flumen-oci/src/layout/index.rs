@@ -17,7 +17,7 @@ pub(super) const MAX_INDEX_BYTES: u64 = 16 << 20;
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
 
 /// The entries of a layout. What other tools wrote into them beside a descriptor stays.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LayoutIndex {
     schema_version: u32,

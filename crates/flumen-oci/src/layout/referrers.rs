@@ -26,14 +26,11 @@ impl Shared {
     /// Manifests that name `digest` as their subject, and those that the tag lists which stands
     /// in for such lists on registries that have none.
     pub(super) fn referrers(&self, digest: &Digest) -> Result<Vec<Descriptor>> {
-        let mut found: Vec<Descriptor> = self.store.with_index(|index| {
-            let mut found = Vec::new();
-            for entry in index.entries() {
-                let referrer = self.referrer(entry.descriptor())?;
-                found.extend(referrer.filter(|r| r.subject == *digest).map(|r| r.descriptor));
-            }
-            Ok(found)
-        })?;
+        let mut found = Vec::new();
+        for entry in self.store.index()?.entries() {
+            let referrer = self.referrer(entry.descriptor())?;
+            found.extend(referrer.filter(|r| r.subject == *digest).map(|r| r.descriptor));
+        }
         let fallback = Target::Tag(referrer::fallback_tag(digest));
         if self.find(&fallback)?.is_some()
             && let Document::Index(index) = self.manifest(&fallback)?.parse()?

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tempfile::TempPath;
@@ -52,10 +53,11 @@ impl Store {
         }
     }
 
-    pub(super) fn with_index<T>(&self, read: impl FnOnce(&LayoutIndex) -> Result<T>) -> Result<T> {
+    /// The index as it is now; nobody waits for whoever looks at it.
+    pub(super) fn index(&self) -> Result<Arc<LayoutIndex>> {
         match self {
-            Self::Directory(directory) => read(&directory.index()?),
-            Self::Archive(archive) => archive.with_index(read),
+            Self::Directory(directory) => directory.index().map(Arc::new),
+            Self::Archive(archive) => Ok(archive.index()),
         }
     }
 

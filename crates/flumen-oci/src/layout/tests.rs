@@ -205,7 +205,7 @@ async fn collection_keeps_what_tags_lead_to() {
 
     assert!(layout.untag("old").await.expect("untagged"));
     assert!(!layout.untag("old").await.expect("untagged before"));
-    let day = Duration::from_secs(86_400);
+    let day = Duration::from_hours(24);
     assert_eq!(layout.collect(day).await.expect("too young"), Collected::default());
     assert_eq!(blobs(dir.path()), before);
 
@@ -220,7 +220,7 @@ async fn collection_keeps_what_tags_lead_to() {
 async fn asking_for_content_keeps_it_young() {
     let dir = tempfile::tempdir().expect("scratch directory");
     let layout = Layout::create(dir.path()).expect("layout");
-    let day = Duration::from_secs(86_400);
+    let day = Duration::from_hours(24);
     for content in ["asked for", "forgotten"] {
         let descriptor = Descriptor::of("text/plain", content.as_bytes());
         layout.put_blob(&descriptor, BlobStream::from_bytes(content)).await.expect("blob");

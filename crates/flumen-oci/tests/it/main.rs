@@ -2,4 +2,5 @@
 
 mod artifact;
 mod client;
+mod copy;
 mod judges;

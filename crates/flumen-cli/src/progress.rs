@@ -1,0 +1,58 @@
+//! How far a transfer is, for people who wait for it.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use flumen_oci::copy::Observer;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// What is faster is over before anyone has read the line.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A line on stderr that appears after a second, on a terminal only, and goes with the transfer.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    is_shown: AtomicBool,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, is_shown: AtomicBool::new(false) }
+    }
+}
+
+impl Observer for Progress {
+    fn found(&self, bytes: u64) {
+        self.bar.inc_length(bytes);
+    }
+
+    fn done(&self, bytes: u64) {
+        self.bar.inc(bytes);
+        if self.bar.elapsed() >= PATIENCE && !self.is_shown.swap(true, Ordering::Relaxed) {
+            // Draws nothing where stderr is not a terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    fn lost(&self, bytes: u64) {
+        self.bar.dec(bytes);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
+}
