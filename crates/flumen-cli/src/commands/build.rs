@@ -1,20 +1,16 @@
 //! `flumen build`: kustomizations in, manifests out.
 
-use std::{
-    ffi::OsString,
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
 use clap::{Args, ValueEnum};
 use flumen_fs::DiskTree;
-use flumen_git::{Limits, Remotes};
-use flumen_kustomize::{LoadRestriction, Options, RemoteTrees, Reorder, Session};
+use flumen_kustomize::{LoadRestriction, Options, Reorder, Session};
 
 use crate::{
     env,
     error::CommandError,
     output::{Destination, Format, Output},
+    remotes,
     ui::Ui,
 };
 
@@ -204,7 +200,7 @@ impl BuildArgs {
             },
             managed_by_label: self.enable_managedby_label || env::managed_by_label(),
             enable_helm: self.helm.enable_helm,
-            remotes: (self.remote || env::remote()).then(remotes),
+            remotes: (self.remote || env::remote()).then(remotes::fetching),
         }
     }
 
@@ -222,11 +218,6 @@ impl BuildArgs {
         }
         warnings
     }
-}
-
-fn remotes() -> Arc<dyn RemoteTrees> {
-    let never = Arc::new(AtomicBool::new(false));
-    Arc::new(Remotes::new(Limits::default(), never))
 }
 
 impl FunctionArgs {

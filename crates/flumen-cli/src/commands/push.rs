@@ -22,10 +22,11 @@ use serde::Serialize;
 
 use crate::{
     artifact_args::{ReadArgs, read_text},
+    env,
     error::{CommandError, Failure},
     key_files,
     registry_args::RegistryArgs,
-    runtime,
+    remotes, runtime,
     structured::Structured,
     ui::Ui,
 };
@@ -246,7 +247,12 @@ impl ArtifactArgs {
             let pulled = self.read.pull(reference, &self.registry).await?;
             inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
         }
-        let built = flumen_build::build(Arc::new(DiskTree), &inputs, &Options::default())?;
+        let options =
+            Options { remotes: env::remote().then(remotes::fetching), ..Options::default() };
+        // What is remote is fetched by code that blocks.
+        let built = tokio::task::block_in_place(|| {
+            flumen_build::build(Arc::new(DiskTree), &inputs, &options)
+        })?;
         ui.warnings(&built.warnings);
         if built.objects.is_empty() {
             return Err(CommandError::failure("there are no Kubernetes objects to push"));
