@@ -9,7 +9,9 @@ mod component;
 mod failure;
 mod options;
 mod output;
+mod pages;
 mod reference;
+mod registries;
 #[cfg(unix)]
 mod registry;
 #[cfg(unix)]
