@@ -9,11 +9,14 @@ mod component;
 mod failure;
 mod options;
 mod output;
+mod pages;
 mod reference;
+mod registries;
 #[cfg(unix)]
 mod registry;
 #[cfg(unix)]
 mod remote;
+mod signatures;
 mod tags;
 mod talk;
 

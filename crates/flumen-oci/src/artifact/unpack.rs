@@ -117,6 +117,7 @@ pub(super) fn unpack(
         let mut entry = entry.map_err(invalid)?;
         let name = entry.path_bytes().into_owned();
         refuse_sparse(&mut entry, digest, &name)?;
+        allowance.set(MAX_HEADER);
         let size = entry.size();
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {
@@ -155,7 +156,7 @@ pub(super) fn unpack(
                 return Err(unsafe_entry(digest, &name, kind));
             }
         }
-        allowance.set(size.saturating_add(MAX_HEADER));
+        // What the sink did not want; entries of other kinds have no content to speak of.
         io::copy(&mut entry, &mut io::sink()).map_err(invalid)?;
     }
     // To the end, because only there the checksum of gzip is compared.
