@@ -1,17 +1,17 @@
 //! Options of every command that reads artifacts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::Args;
 use flumen_oci::{
-    Reference,
+    Reference, Repository, Target,
     artifact::{Budget, Identities, PullOptions, Pulled, pull},
 };
 
-use crate::{error::CommandError, error::Failure, registry_args::RegistryArgs, size};
+use crate::{
+    error::CommandError, key_files::read_text, registry_args::RegistryArgs, size,
+    verify_args::VerifyArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -44,9 +44,17 @@ impl ReadArgs {
     }
 }
 
-/// The text of a file that the command line names.
-#[expect(clippy::disallowed_methods, reason = "the user names the file, and it is theirs")]
-pub(crate) fn read_text(file: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(file)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())).into())
+/// What a reference names, after its signature was checked if the options ask for that. What follows
+/// must use the answer and not the tag, which may move.
+pub(crate) async fn verified(
+    repository: &Repository,
+    reference: &Reference,
+    signatures: &VerifyArgs,
+    is_demanded: bool,
+) -> Result<Target, CommandError> {
+    if !is_demanded && !signatures.are_given() {
+        return Ok(reference.target());
+    }
+    let verified = signatures.verify(repository, &reference.target()).await?;
+    Ok(Target::Digest(verified.digest))
 }

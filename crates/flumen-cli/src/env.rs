@@ -1,5 +1,6 @@
 //! Every environment variable that flumen reads, beside those of the terminal (`NO_COLOR` and its
-//! kin, which the colour library reads).
+//! kin, which the colour library reads) and of proxies (`HTTPS_PROXY` and its kin, which the HTTP
+//! library reads).
 
 use std::{env, path::PathBuf};
 

@@ -16,6 +16,7 @@ mod output;
 mod printable;
 mod progress;
 mod registry_args;
+mod remotes;
 mod runtime;
 mod size;
 mod structured;

@@ -1,6 +1,7 @@
 //! A repository on a server: what it has, and one commit of it.
 
 use std::{
+    env,
     io::{BufRead, Cursor, Read as _},
     num::NonZeroU32,
     sync::{Arc, atomic::AtomicBool},
@@ -88,14 +89,14 @@ impl<'a> Connection<'a> {
 
     /// Finds out which commit is meant.
     pub(crate) fn target(&mut self, reference: &GitReference) -> Result<Target, Error> {
+        let url = self.url;
         let missing =
-            || Error::NoReference { url: self.url.to_string(), reference: reference.to_string() };
+            || Error::NoReference { url: url.to_string(), reference: reference.to_string() };
         if let Some(id) = reference.object_id() {
             let commit = ObjectId::from_hex(id.as_bytes()).map_err(|_| missing())?;
             return Ok(Target { wanted: commit, commit, name: None });
         }
         let candidates = reference.candidates();
-        let error = missing();
         let offered = self.references(&candidates)?;
         let found = candidates.iter().find_map(|name| {
             offered.iter().find_map(|offer| match offer.unpack() {
@@ -110,28 +111,27 @@ impl<'a> Connection<'a> {
                 _ => None,
             })
         });
-        found.ok_or(error)
+        found.ok_or_else(missing)
     }
 
     /// Receives one commit and its files.
     pub(crate) fn fetch(mut self, target: &Target) -> Result<Objects, Error> {
-        let refused = match self.receive(&[target.wanted], Some(NonZeroU32::MIN)) {
-            Ok(objects) => return Ok(objects),
+        match self.receive(&[target.wanted], Some(NonZeroU32::MIN)) {
             // Commits without a name are not given out by every server.
-            Err(error @ Error::Broken { .. }) if target.name.is_none() => error,
-            Err(error) => return Err(error),
-        };
-        let mut again = Connection::open(self.http, self.url, self.limits, self.stop)?;
+            Err(Error::Broken { .. }) if target.name.is_none() => {}
+            outcome => return outcome,
+        }
+        let mut again = Self::open(self.http, self.url, self.limits, self.stop)?;
         let offered = again.references(&["refs/heads/".to_owned(), "refs/tags/".to_owned()])?;
         let mut tips: Vec<_> =
             offered.iter().filter_map(|offer| offer.unpack().1.map(ToOwned::to_owned)).collect();
         tips.sort_unstable();
         tips.dedup();
-        if tips.is_empty() {
-            return Err(refused);
-        }
-        let objects = again.receive(&tips, None)?;
-        if objects.has(&target.wanted) { Ok(objects) } else { Err(refused) }
+        let objects = if tips.is_empty() { None } else { Some(again.receive(&tips, None)?) };
+        objects.filter(|objects| objects.has(&target.wanted)).ok_or_else(|| Error::NoReference {
+            url: self.url.to_string(),
+            reference: GitReference::Commit(target.wanted.to_string()).to_string(),
+        })
     }
 
     fn references(&mut self, prefixes: &[String]) -> Result<Vec<Ref>, Error> {
@@ -150,8 +150,11 @@ impl<'a> Connection<'a> {
         wanted: &[ObjectId],
         depth: Option<NonZeroU32>,
     ) -> Result<Objects, Error> {
-        let scratch =
-            tempfile::Builder::new().prefix("flumen-git-").tempdir().map_err(Error::Scratch)?;
+        let place = self.limits.scratch.clone().unwrap_or_else(env::temp_dir);
+        let scratch = tempfile::Builder::new()
+            .prefix("flumen-git-")
+            .tempdir_in(place)
+            .map_err(Error::Scratch)?;
         let directory = scratch.path().join("objects");
         let packs = directory.join("pack");
         std::fs::create_dir_all(&packs).map_err(Error::Scratch)?;

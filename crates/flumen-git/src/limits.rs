@@ -1,6 +1,7 @@
 //! What fetching may cost, and the watch over it.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +14,7 @@ use std::{
 use crate::Error;
 
 /// How much one repository or file may cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// From the first connection to the last byte.
     pub time: Duration,
@@ -24,6 +25,9 @@ pub struct Limits {
     /// Files, directories and commits that a repository sends, and entries of directories that are
     /// read from it.
     pub objects: u32,
+    /// The directory in which fetched repositories are kept while they are read; the system's for
+    /// temporary files if none is given.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for Limits {
@@ -33,6 +37,7 @@ impl Default for Limits {
             bytes: 100 << 20,
             file_bytes: 10 << 20,
             objects: 100_000,
+            scratch: None,
         }
     }
 }

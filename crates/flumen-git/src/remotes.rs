@@ -63,7 +63,7 @@ impl Remotes {
         let reference = request.reference.clone().map_or(GitReference::Default, GitReference::Name);
         let limits = Limits {
             time: request.timeout.unwrap_or(self.limits.time).min(MAX_TIME),
-            ..self.limits
+            ..self.limits.clone()
         };
         match &url {
             GitUrl::Ssh(_) => Err(Error::Ssh { url: url.to_string() }),

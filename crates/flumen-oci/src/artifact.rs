@@ -8,6 +8,8 @@
 //! text or directory ◀─ sink ◀─ unpack ◀── Repository
 //! ```
 
+#![allow(clippy::disallowed_methods, reason = "trees are packed from disk and unpacked to it")]
+
 mod about;
 pub(crate) mod annotations;
 mod compare;

@@ -7,7 +7,7 @@
 //! manifests  blobs  uploads  referrers  tags     what is asked
 //!      └───────┴───────┼────────┴────────┘
 //!                  transport                      tries, time limits, redirects, answers
-//!               auth ──┴── connections            tokens; TLS and sockets
+//!       tokens ─ auth ──┴── connections           who we are; TLS and sockets
 //! ```
 //!
 //! The other side is not trusted. Every answer has a limit in size and time, credentials go to the
@@ -28,6 +28,7 @@ mod referrers;
 mod retry;
 mod scheme;
 mod tags;
+mod tokens;
 mod transport;
 mod uploads;
 

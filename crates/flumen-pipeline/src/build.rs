@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, fs,
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -26,6 +26,9 @@ use crate::{
 
 /// The one file of an artifact, as deploys know it.
 const MANIFEST_FILE: &str = "manifest.yaml";
+
+/// How long a thread may need to notice that it was told to stop.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// So many builds run side by side; more would only wait for the same processors and networks.
 const PARALLEL: usize = 4;
@@ -208,13 +211,13 @@ struct BuildJob<'a> {
 impl Handler for BuildJob<'_> {
     async fn perform(&mut self, step: Step) -> Result<()> {
         match step {
-            Step::Reset => self.reset(),
+            Step::Reset => self.reset().await,
             Step::Fetch => self.fetch(),
             Step::Validate => self.validate(),
             Step::Initialize => self.initialize(),
             Step::Execute => self.execute().await,
             Step::Outputs => self.outputs(),
-            Step::Cleanup => self.cleanup(),
+            Step::Cleanup => self.cleanup().await,
         }
     }
 
@@ -225,9 +228,9 @@ impl Handler for BuildJob<'_> {
 
 impl BuildJob<'_> {
     /// Forgets whatever an earlier attempt left.
-    fn reset(&mut self) -> Result<()> {
+    async fn reset(&mut self) -> Result<()> {
         (self.plan, self.made, self.artifact) = (None, None, None);
-        self.cleanup()
+        self.cleanup().await
     }
 
     fn fetch(&mut self) -> Result<()> {
@@ -256,7 +259,8 @@ impl BuildJob<'_> {
 
     async fn execute(&mut self) -> Result<()> {
         let plan = self.plan()?;
-        let context = Context::new(plan, self.environment, self.observer, &self.stop)?;
+        let workspace = self.workspace.as_deref().ok_or(Error::Stopped)?;
+        let context = Context::new(plan, self.environment, self.observer, workspace, &self.stop)?;
         self.observer
             .log(&format!("source type {}", plan.kubernetes_manifest_build_plan.source_type));
         let made = match plan.work()? {
@@ -298,8 +302,11 @@ impl BuildJob<'_> {
         Ok(())
     }
 
-    fn cleanup(&mut self) -> Result<()> {
-        self.workspace.take().map_or(Ok(()), |workspace| remove(&workspace))
+    async fn cleanup(&mut self) -> Result<()> {
+        match self.workspace.take() {
+            Some(workspace) => remove(&workspace).await,
+            None => Ok(()),
+        }
     }
 
     fn plan(&self) -> Result<&BuildPlan> {
@@ -307,6 +314,15 @@ impl BuildJob<'_> {
     }
 }
 
-fn remove(workspace: &Path) -> Result<()> {
-    fs::remove_dir_all(workspace).map_err(|source| unusable(workspace, source))
+/// Removes a directory into which a thread that was told to stop may still be writing.
+async fn remove(workspace: &Path) -> Result<()> {
+    loop {
+        match fs::remove_dir_all(workspace) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                tokio::time::sleep(RETRY).await;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            result => return result.map_err(|source| unusable(workspace, source)),
+        }
+    }
 }

@@ -57,8 +57,10 @@ pub struct ManifestPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InlineManifest {
     pub text: String,
-    /// The file that messages name.
+    /// What messages name: a file, or the key in it if lines of the text are not lines of the file.
     pub file: String,
+    /// The line of the file that the text begins on.
+    pub first_line: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,10 +96,14 @@ impl BuildPlan {
         let mut git_source = None;
         match &component.source {
             Source::Inline(inline) => {
-                let file = inline.file.as_ref().unwrap_or(&component.file);
+                let file = inline.file.as_ref().unwrap_or(&component.file).display();
                 plan.inline_manifest = Some(InlineManifest {
                     text: inline.text.clone(),
-                    file: file.display().to_string(),
+                    file: match inline.first_line {
+                        Some(_) => file.to_string(),
+                        None => format!("{file}: manifest"),
+                    },
+                    first_line: inline.first_line.unwrap_or(1),
                 });
             }
             Source::Kustomize(kustomize) => {

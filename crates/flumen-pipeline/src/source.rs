@@ -7,10 +7,12 @@ pub(crate) mod oci_artifact;
 use std::{
     collections::BTreeMap,
     panic::resume_unwind,
+    path::Path,
     sync::{Arc, atomic::AtomicBool},
 };
 
 use flumen_fs::DiskTree;
+use flumen_git::Limits;
 use flumen_oci::{
     Descriptor,
     artifact::{Format, Metadata, pack_yaml},
@@ -33,6 +35,8 @@ pub(crate) struct Context<'a> {
     remote: Remote,
     cache: Cache,
     observer: &'a dyn Observer,
+    /// A directory that goes with the job.
+    workspace: &'a Path,
     stop: &'a Arc<AtomicBool>,
 }
 
@@ -66,6 +70,7 @@ impl<'a> Context<'a> {
         plan: &'a BuildPlan,
         environment: &'a Environment,
         observer: &'a dyn Observer,
+        workspace: &'a Path,
         stop: &'a Arc<AtomicBool>,
     ) -> Result<Self> {
         Ok(Self {
@@ -76,8 +81,14 @@ impl<'a> Context<'a> {
             remote: environment.remote,
             cache: Cache::new(environment.state.cache()?),
             observer,
+            workspace,
             stop,
         })
+    }
+
+    /// What fetching may cost, and where it leaves what it fetched.
+    fn limits(&self) -> Limits {
+        Limits { scratch: Some(self.workspace.to_owned()), ..Limits::default() }
     }
 
     /// Tags the artifact of an earlier build of equal inputs, if there is one.

@@ -17,6 +17,7 @@ mod case;
 mod certificate;
 mod diff;
 mod git_server;
+mod judge;
 mod outside;
 mod process;
 #[cfg(feature = "network")]
@@ -31,6 +32,7 @@ pub use case::{Case, CaseError, Expected};
 pub use certificate::Certificate;
 pub use diff::difference;
 pub use git_server::{GitRepository, GitServer};
+pub use judge::Judge;
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
 #[cfg(feature = "network")]

@@ -1,20 +1,16 @@
 //! `flumen build`: kustomizations in, manifests out.
 
-use std::{
-    ffi::OsString,
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
 use clap::{Args, ValueEnum};
 use flumen_fs::DiskTree;
-use flumen_git::{Limits, Remotes};
-use flumen_kustomize::{LoadRestriction, Options, RemoteTrees, Reorder, Session};
+use flumen_kustomize::{LoadRestriction, Options, Reorder, Session};
 
 use crate::{
     env,
     error::CommandError,
     output::{Destination, Format, Output},
+    remotes,
     ui::Ui,
 };
 
@@ -73,7 +69,7 @@ pub(crate) struct BuildArgs {
 
     /// Fetch what kustomizations name by URL: files, and Git repositories over http and https
     ///
-    /// Also switched on by FLUMEN_REMOTE=1. A repository is fetched at one commit, without its
+    /// Also switched on by `FLUMEN_REMOTE=1`. A repository is fetched at one commit, without its
     /// history; 100 MB and a minute are the limits, 10 MB and half a minute for a file.
     #[arg(long, verbatim_doc_comment)]
     remote: bool,
@@ -204,7 +200,7 @@ impl BuildArgs {
             },
             managed_by_label: self.enable_managedby_label || env::managed_by_label(),
             enable_helm: self.helm.enable_helm,
-            remotes: (self.remote || env::remote()).then(remotes),
+            remotes: (self.remote || env::remote()).then(remotes::fetching),
         }
     }
 
@@ -222,11 +218,6 @@ impl BuildArgs {
         }
         warnings
     }
-}
-
-fn remotes() -> Arc<dyn RemoteTrees> {
-    let never = Arc::new(AtomicBool::new(false));
-    Arc::new(Remotes::new(Limits::default(), never))
 }
 
 impl FunctionArgs {

@@ -4,17 +4,22 @@ use std::{collections::BTreeSet, fmt::Write as _, path::Path};
 
 use clap::{Args, Subcommand};
 use flumen_object::{ObjectSet, container_images};
-use flumen_oci::{Reference, artifact::Pulled};
+use flumen_oci::{
+    Reference,
+    artifact::{Pulled, pull},
+};
 use serde::Serialize;
 
 use crate::{
-    artifact_args::ReadArgs,
+    artifact_args::{ReadArgs, verified},
     error::CommandError,
+    listing,
     printable::{Lines, printable},
     registry_args::RegistryArgs,
     runtime,
     structured::Structured,
     ui::Ui,
+    verify_args::VerifyArgs,
 };
 
 /// A line of the answer longer than this is no name any more.
@@ -57,6 +62,13 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
+    verify: bool,
+
+    #[command(flatten)]
+    signatures: VerifyArgs,
+
     #[command(flatten)]
     registry: RegistryArgs,
 }
@@ -96,17 +108,23 @@ pub(crate) fn run(args: &InspectArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let pulled = runtime::block_on(args.read.pull(&args.url, &args.registry))?;
+    let pulled = runtime::block_on(async {
+        let repository = args.registry.open(&args.url)?;
+        let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
+        Ok(pull(&repository, &target, &args.read.options()?).await?)
+    })?;
     let name = args.url.pinned(&pulled.digest);
     let objects = flumen_build::objects_of(&pulled.yaml, Path::new(&name))?;
-    let inspection = Inspection::new(name, pulled, &objects);
+    let inspection = Inspection::new(&name, pulled, &objects);
     if args.container_images {
         let images: BTreeSet<&String> =
             inspection.objects.iter().flat_map(|object| &object.images).collect();
-        return match args.output {
-            Some(format) => format.print(&images, ui),
-            None => ui.data(lines(images.iter().map(|image| image.as_str())).as_bytes()),
-        };
+        if let Some(format) = args.output {
+            return format.print(&images, ui);
+        }
+        let shown: Vec<String> =
+            images.into_iter().map(|image| printable(image, Lines::Escape, MAX_LINE)).collect();
+        return ui.data(listing::lines(shown.iter().map(String::as_str)).as_bytes());
     }
     match args.output {
         Some(format) => format.print(&inspection, ui),
@@ -115,7 +133,7 @@ fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 impl Inspection {
-    fn new(name: String, pulled: Pulled, objects: &ObjectSet) -> Self {
+    fn new(name: &str, pulled: Pulled, objects: &ObjectSet) -> Self {
         let about = pulled.about;
         Self {
             artifact: format!("oci://{name}"),
@@ -165,8 +183,4 @@ impl Inspection {
         }
         text
     }
-}
-
-fn lines<'t>(texts: impl Iterator<Item = &'t str>) -> String {
-    texts.map(|text| format!("{}\n", printable(text, Lines::Escape, MAX_LINE))).collect()
 }

@@ -1,12 +1,17 @@
 //! `flumen pull artifact`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use flumen_oci::{Reference, artifact};
 
 use crate::{
-    artifact_args::ReadArgs, error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
+    artifact_args::{ReadArgs, verified},
+    error::CommandError,
+    registry_args::RegistryArgs,
+    runtime,
+    ui::Ui,
+    verify_args::VerifyArgs,
 };
 
 /// Pull from a registry
@@ -49,6 +54,13 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
+    verify: bool,
+
+    #[command(flatten)]
+    signatures: VerifyArgs,
+
     #[command(flatten)]
     registry: RegistryArgs,
 }
@@ -60,20 +72,17 @@ pub(crate) fn run(args: &PullArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    match &args.output {
-        None => {
-            let pulled = args.read.pull(&args.url, &args.registry).await?;
-            ui.data(&pulled.yaml)
-        }
-        Some(dir) => unpack(args, dir, ui).await,
-    }
-}
-
-async fn unpack(args: &ArtifactArgs, dir: &Path, ui: &Ui) -> Result<(), CommandError> {
     let repository = args.registry.open(&args.url)?;
-    ui.step(&format!("pulling {}", args.url));
     let options = args.read.options()?;
-    let pulled = artifact::pull_to_dir(&repository, &args.url.target(), dir, &options).await?;
+    if args.output.is_some() {
+        ui.step(&format!("pulling {}", args.url));
+    }
+    let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
+    let Some(dir) = &args.output else {
+        let pulled = artifact::pull(&repository, &target, &options).await?;
+        return ui.data(&pulled.yaml);
+    };
+    let pulled = artifact::pull_to_dir(&repository, &target, dir, &options).await?;
     for (name, value) in [("source", &pulled.about.source), ("revision", &pulled.about.revision)] {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
             ui.success(&format!("{name} {value}"));

@@ -15,15 +15,18 @@ use flumen_oci::{
     artifact::{
         self, Format, Ignore, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text,
     },
+    signature::{self, SignOptions},
 };
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, read_text},
+    artifact_args::ReadArgs,
+    env,
     error::{CommandError, Failure},
+    key_files::{self, read_text},
     registry_args::RegistryArgs,
-    runtime,
+    remotes, runtime,
     structured::Structured,
     ui::Ui,
 };
@@ -89,6 +92,18 @@ struct ArtifactArgs {
     /// Set the time of creation to 1970, and permissions to those that Git keeps
     #[arg(long)]
     reproducible: bool,
+
+    /// Sign what was pushed, with a key that cosign can use too
+    #[arg(long, requires = "cosign_key")]
+    sign: bool,
+
+    /// Private key to sign with
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    cosign_key: Option<PathBuf>,
+
+    /// File with the password of the key; the default is the variable COSIGN_PASSWORD
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    password_file: Option<PathBuf>,
 
     /// Print where it was pushed as JSON or YAML
     #[arg(short, long, value_enum, value_name = "FORMAT")]
@@ -187,7 +202,21 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_none() {
         ui.step(&format!("pushing artifact to {}", args.url));
     }
+    // Before anything is pushed: a key that does not open should cost nothing.
+    let password = args.password_file.as_deref();
+    let key = args
+        .cosign_key
+        .as_deref()
+        .map(|file| key_files::private_key(file, password))
+        .transpose()?;
     let digest = packed.push(&repository, Some(&tag)).await?;
+    if let Some(key) = &key {
+        let descriptor = &packed.manifest.descriptor;
+        signature::sign(&repository, descriptor, key, &SignOptions::default()).await?;
+        if args.output.is_none() {
+            ui.success(&format!("signed with the key {}", key.public_key().hint()));
+        }
+    }
     let pinned = args.url.pinned(&digest);
     let Some(format) = args.output else {
         ui.success(&format!("artifact successfully pushed to {pinned}"));
@@ -226,7 +255,12 @@ impl ArtifactArgs {
             let pulled = self.read.pull(reference, &self.registry).await?;
             inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
         }
-        let built = flumen_build::build(Arc::new(DiskTree), &inputs, &Options::default())?;
+        let options =
+            Options { remotes: env::remote().then(remotes::fetching), ..Options::default() };
+        // What is remote is fetched by code that blocks.
+        let built = tokio::task::block_in_place(|| {
+            flumen_build::build(Arc::new(DiskTree), &inputs, &options)
+        })?;
         ui.warnings(&built.warnings);
         if built.objects.is_empty() {
             return Err(CommandError::failure("there are no Kubernetes objects to push"));

@@ -179,3 +179,46 @@ fn the_delivery_example_goes_through_a_registry() {
     assert_eq!(json(&outcome.stdout)[0]["digest"], built[2]["digest"]);
     runtime.block_on(server.shutdown());
 }
+
+/// Ctrl-C while a registry keeps a build waiting.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_build_cleans_up_and_says_so() {
+    use std::{
+        net::TcpListener,
+        process::{Command, Stdio},
+    };
+
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let scratch = Scratch::new();
+    scratch.write(
+        "components/c.toml",
+        &format!(
+            "name = \"c\"\ntype = \"kubernetes_manifest\"\nnamespace = \"default\"\n\
+             oci_artifact.url = \"oci://{address}/app\"\n"
+        ),
+    );
+    let child = Command::new(crate::binary())
+        .args(["component", "build", "--insecure-registry", "-o", "json"])
+        .current_dir(scratch.path())
+        .env_clear()
+        .env("HOME", scratch.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // The build is waiting for an answer now.
+    let connection = silent.accept().expect("a connection");
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupted.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    drop(connection);
+
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json(&output.stdout)[0]["status"], "cancelled");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the job was cancelled"), "{said}");
+    assert!(scratch.names(".local/state/flumen/workspaces").is_empty());
+}

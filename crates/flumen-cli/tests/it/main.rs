@@ -4,15 +4,19 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+mod artifact;
 mod component;
 mod failure;
 mod options;
 mod output;
+mod pages;
 mod reference;
+mod registries;
 #[cfg(unix)]
 mod registry;
 #[cfg(unix)]
 mod remote;
+mod signatures;
 mod tags;
 mod talk;
 

@@ -30,6 +30,14 @@ impl Serving {
     }
 }
 
+impl Drop for Serving {
+    /// Nothing stays behind when a check fails.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn a_registry_serves_until_it_is_told_to_stop() {
     let scratch = Scratch::new();

@@ -116,6 +116,9 @@ fn what_is_not_there_is_named() {
     assert_eq!(message(&url, no_branch), format!("'{url}' has no branch `nope`"));
     let short = GitReference::Name("0123456".to_owned());
     assert_eq!(message(&url, short), format!("'{url}' has no branch, tag or commit `0123456`"));
+    let unknown = "0".repeat(39) + "1";
+    let commit = GitReference::Commit(unknown.clone());
+    assert_eq!(message(&url, commit), format!("'{url}' has no commit `{unknown}`"));
     let absent = fixture.server.url("org/other");
     assert_eq!(
         message(&absent, GitReference::Default),

@@ -45,13 +45,12 @@ fn step(pattern: &[char], c: char) -> Option<(usize, bool)> {
     match pattern {
         ['?', ..] => Some((1, c != '/')),
         ['\\', literal, ..] => Some((2, *literal == c)),
-        ['\\'] => None,
         ['[', rest @ ..] => {
             let (length, fits) = class(rest, c)?;
             Some((length + 1, fits))
         }
+        [] | ['\\'] => None,
         [literal, ..] => Some((1, *literal == c)),
-        [] => None,
     }
 }
 

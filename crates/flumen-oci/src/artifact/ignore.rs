@@ -155,7 +155,6 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "the corpus is recorded data")]
     fn patterns_fit_as_in_the_reference() {
         let Some(shared) = flumen_testkit::shared_dir() else {
             flumen_testkit::skip("ignore patterns", "no shared corpus");

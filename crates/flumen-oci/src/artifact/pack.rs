@@ -117,24 +117,17 @@ fn pack(
     }
     annotations.extend(metadata.annotations.clone());
 
-    match format {
-        Format::Oci => artifact(
-            Manifest {
-                artifact_type: Some(media_type::FLUMEN_MANIFESTS.to_owned()),
-                ..manifest(media_type::OCI_MANIFEST, annotations)
-            },
-            (media_type::OCI_EMPTY, "{}".into()),
-            (media_type::OCI_LAYER_GZIP, layer),
-        ),
-        _ => {
-            let config = image_config(None, &layer);
-            artifact(
-                manifest(media_type::DOCKER_MANIFEST, annotations),
-                (media_type::DOCKER_CONFIG, config),
-                (media_type::DOCKER_LAYER_GZIP, layer),
-            )
-        }
+    if format == Format::Oci {
+        let manifest = Manifest {
+            artifact_type: Some(media_type::FLUMEN_MANIFESTS.to_owned()),
+            ..manifest(media_type::OCI_MANIFEST, annotations)
+        };
+        let config = (media_type::OCI_EMPTY, "{}".to_owned());
+        return artifact(manifest, config, (media_type::OCI_LAYER_GZIP, layer));
     }
+    let config = (media_type::DOCKER_CONFIG, image_config(None, &layer));
+    let manifest = manifest(media_type::DOCKER_MANIFEST, annotations);
+    artifact(manifest, config, (media_type::DOCKER_LAYER_GZIP, layer))
 }
 
 /// Puts Flux's manifest around a layer. Source and revision are there even if they are empty.

@@ -69,7 +69,7 @@ pub async fn pull(from: &Repository, target: &Target, options: &PullOptions) -> 
             drop(reader);
             yaml = plain;
         }
-        check(&Digest::of(&yaml), checksum, digest)?;
+        check(Some(&Digest::of(&yaml)), checksum, digest)?;
     }
     let about = About::new(&found.manifest, &found.layout);
     Ok(Pulled { digest: found.digest, manifest: found.raw, about, yaml: yaml.into() })
@@ -90,26 +90,25 @@ pub async fn pull_to_dir(
         return Err(unusable(io::ErrorKind::NotADirectory.into()));
     }
     let found = Found::resolve(from, target).await?;
-    let identities = found.identities(options)?.cloned();
+    found.identities(options)?;
     let staging = tempfile::Builder::new().prefix(".flumen-").tempdir_in(dir).map_err(unusable)?;
-    let root = staging.path().to_owned();
-    let content = found.read(from, options.budget, Directory::new(root)).await?;
+    let directory = Directory::new(staging.path().to_owned());
     let digest = found.raw.digest();
+    let content = match &found.layout {
+        Layout::Text { checksum, .. } => {
+            let directory = directory.with_checksum();
+            let mut content = found.read(from, options.budget, directory).await?;
+            if let Some(identities) = found.identities(options)? {
+                content = decrypt(content, staging.path(), identities, digest)?;
+            }
+            check(content.checksum().as_ref(), checksum, digest)?;
+            content
+        }
+        _ => found.read(from, options.budget, directory).await?,
+    };
     if content.files().is_empty() {
         return Err(Error::NotManifests { digest: digest.clone(), found: "empty".to_owned() });
     }
-
-    let content = match &found.layout {
-        Layout::Text { checksum, .. } => {
-            let content = match identities {
-                Some(identities) => decrypt(content, staging.path(), &identities, digest)?,
-                None => content,
-            };
-            check(&content.checksum(), checksum, digest)?;
-            content
-        }
-        _ => content,
-    };
     move_tree(staging.path(), dir)?;
     Ok(PulledFiles {
         digest: found.digest,
@@ -153,8 +152,8 @@ fn undecryptable(digest: &Digest, reason: &dyn ToString) -> Error {
     Error::Undecryptable { digest: digest.clone(), reason: reason.to_string() }
 }
 
-fn check(actual: &Digest, checksum: &str, digest: &Digest) -> Result<()> {
-    if actual.hex() != checksum {
+fn check(actual: Option<&Digest>, checksum: &str, digest: &Digest) -> Result<()> {
+    if actual.map(Digest::hex) != Some(checksum) {
         return Err(Error::ChecksumMismatch { digest: digest.clone() });
     }
     Ok(())

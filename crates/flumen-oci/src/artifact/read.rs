@@ -74,9 +74,9 @@ impl Found {
     /// The text of all manifests.
     pub(super) async fn text(&self, from: &Repository, budget: Budget) -> Result<Text> {
         let text = match &self.layout {
-            Layout::Text { .. } => Text::of_all_files(),
             Layout::Tree(_) => Text::of_manifests(),
-            Layout::Files(_) => Text::of_file(Path::new(ORAS_FILE)),
+            Layout::Files(files) if files.len() > 1 => Text::of_file(Path::new(ORAS_FILE)),
+            Layout::Files(_) | Layout::Text { .. } => Text::of_all_files(),
         };
         self.read(from, budget, text).await
     }
@@ -93,6 +93,9 @@ impl Found {
             for (path, layer) in files {
                 meter.charge(layer.size, &layer.digest)?;
                 meter.reserve(path, &layer.digest)?;
+                if !sink.wants(path) {
+                    continue;
+                }
                 let (path, digest) = (path.clone(), layer.digest.clone());
                 sink = read_blocking(from.blob(layer).await?, move |content| {
                     let entry = FileEntry { path: &path, mode: DEFAULT_MODE };
@@ -218,12 +221,10 @@ fn tree(layer: &Descriptor) -> Result<Layout> {
 }
 
 fn compression_of(media_type: &str) -> Option<Compression> {
-    if media_type.ends_with("tar+gzip") || media_type.ends_with("tar.gzip") {
-        Some(Compression::Gzip)
-    } else if media_type.ends_with(".tar") {
-        Some(Compression::None)
-    } else {
-        None
+    match media_type.rsplit_once("tar")?.1 {
+        "+gzip" | ".gzip" => Some(Compression::Gzip),
+        "" => Some(Compression::None),
+        _ => None,
     }
 }
 

@@ -82,18 +82,21 @@ impl Text {
 }
 
 impl Sink for Text {
+    fn wants(&self, path: &Path) -> bool {
+        match &self.wanted {
+            Wanted::All => true,
+            Wanted::Manifests => is_manifest(path),
+            Wanted::File(file) => path == file,
+        }
+    }
+
     fn directory(&mut self, _path: &Path) -> io::Result<()> {
         Ok(())
     }
 
     fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
         self.has_files = true;
-        let is_wanted = match &self.wanted {
-            Wanted::All => true,
-            Wanted::Manifests => is_manifest(entry.path),
-            Wanted::File(path) => entry.path == path,
-        };
-        if is_wanted {
+        if self.wants(entry.path) {
             let mut bytes = Vec::new();
             content.read_to_end(&mut bytes)?;
             self.files.push((entry.path.to_owned(), bytes));
@@ -107,36 +110,41 @@ fn is_manifest(path: &Path) -> bool {
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
-/// Files on disk, and the checksum of all of them in the order of the archive.
+/// Files on disk and, where it is asked for, the checksum of all of them in the order of the archive.
 #[derive(Debug)]
 pub(super) struct Directory {
     root: PathBuf,
-    hasher: Hasher,
+    hasher: Option<Hasher>,
     files: Vec<PathBuf>,
 }
 
 impl Directory {
     /// `root` is empty, and nobody else writes to it.
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, hasher: Hasher::new(Algorithm::Sha256), files: Vec::new() }
+        Self { root, hasher: None, files: Vec::new() }
+    }
+
+    #[must_use]
+    pub(super) fn with_checksum(self) -> Self {
+        Self { hasher: Some(Hasher::new(Algorithm::Sha256)), ..self }
     }
 
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    pub(super) fn checksum(&self) -> Digest {
-        self.hasher.clone().finish()
+    pub(super) fn checksum(&self) -> Option<Digest> {
+        self.hasher.clone().map(Hasher::finish)
     }
 
-    /// Replaces a file by what another reader makes of it.
+    /// Replaces a file by what another reader makes of it; the checksum is that of the new one.
     pub(super) fn replace(
         &mut self,
         old: &Path,
         new: &FileEntry<'_>,
         content: &mut dyn Read,
     ) -> io::Result<()> {
-        self.hasher = Hasher::new(Algorithm::Sha256);
+        self.hasher = Some(Hasher::new(Algorithm::Sha256));
         self.file(new, content)?;
         self.files.retain(|file| file != old);
         fs::remove_file(self.root.join(old))
@@ -160,7 +168,9 @@ impl Sink for Directory {
             if count == 0 {
                 break;
             }
-            self.hasher.update(&buffer[..count]);
+            if let Some(hasher) = &mut self.hasher {
+                hasher.update(&buffer[..count]);
+            }
             file.write_all(&buffer[..count])?;
         }
         self.files.push(entry.path.to_owned());

@@ -3,34 +3,23 @@
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Mutex, PoisonError},
-    time::Duration,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::{
-    Body, Method, StatusCode, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
+    Url,
+    header::{HeaderMap, HeaderValue},
 };
-use serde::Deserialize;
 use tokio::{sync::OnceCell, time::Instant};
 
 use super::{
-    answer::Answer,
     challenge::Challenge,
-    connections::{self, Connections, Peer},
-    credentials::{Credentials, Kind, Secret},
+    connections::Connections,
+    credentials::{Credentials, Kind},
     options::{ClientOptions, Timeouts},
-    retry::Retry,
+    tokens::{Token, TokenRequest},
 };
 use crate::{Error, Result};
-
-const CLIENT_ID: &str = "flumen";
-const MAX_TOKEN_ANSWER: usize = 64 << 10;
-/// What the token specification says when the service does not.
-const DEFAULT_LIFETIME: Duration = Duration::from_mins(1);
-/// A token is not used in its last seconds: it has to live until the request arrives.
-const MARGIN: Duration = Duration::from_secs(10);
 
 /// What a token allows: `repository:path:actions`, several of them with spaces between.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,21 +49,6 @@ pub(super) struct Auth {
     tokens: Mutex<HashMap<Scope, Token>>,
     /// Held while a token is bought, so that many requests at once buy one.
     buying: tokio::sync::Mutex<()>,
-}
-
-#[derive(Clone, Debug)]
-struct Token {
-    header: HeaderValue,
-    expires: Instant,
-}
-
-#[derive(Deserialize)]
-struct TokenAnswer {
-    #[serde(default)]
-    token: String,
-    #[serde(default)]
-    access_token: String,
-    expires_in: Option<u64>,
 }
 
 impl Auth {
@@ -119,7 +93,8 @@ impl Auth {
         connections: &Connections,
     ) -> Result<Option<HeaderValue>> {
         let Some(challenge) = Challenge::from_headers(headers) else { return Ok(None) };
-        *lock(&self.challenge) = Some(challenge.clone());
+        // What was asked for this time says nothing about the next request.
+        *lock(&self.challenge) = Some(challenge.without_scope());
         if shown.is_some() {
             // Somebody else may have replaced the token meanwhile; then theirs is good.
             let mut tokens = lock(&self.tokens);
@@ -139,9 +114,11 @@ impl Auth {
     ) -> Result<Option<HeaderValue>> {
         let credentials = self.credentials().await?;
         match (challenge, credentials.map(|credentials| &credentials.0)) {
-            (_, Some(Kind::Bearer(token))) => self.bearer(token.expose()).map(Some),
+            (_, Some(Kind::Bearer(token))) => {
+                token.bearer().map(Some).ok_or_else(|| self.unusable("the token"))
+            }
             (Challenge::Basic, Some(Kind::Password { user, password })) => {
-                basic(user, password).map(Some)
+                password.basic(user).map(Some).ok_or_else(|| self.unusable("the password"))
             }
             (Challenge::Basic, _) => Ok(None),
             (Challenge::Bearer { realm, service, scope: asked }, kind) => {
@@ -151,12 +128,14 @@ impl Auth {
                 {
                     return Ok(Some(token.header.clone()));
                 }
-                let wish = TokenWish {
+                let request = TokenRequest {
                     realm: self.realm(realm)?,
                     service: service.as_deref(),
                     scopes: scopes(scope, asked.as_deref()),
+                    connections,
+                    timeouts: &self.timeouts,
                 };
-                let token = self.buy(&wish, kind, connections).await?;
+                let token = request.send(kind).await?;
                 let header = token.header.clone();
                 lock(&self.tokens).insert(scope.clone(), token);
                 Ok(Some(header))
@@ -171,6 +150,11 @@ impl Auth {
         let Some(config) = &self.docker_config else { return Ok(None) };
         let search = || Credentials::from_docker(&self.host, config, &self.timeouts);
         Ok(self.found.get_or_try_init(search).await?.as_ref())
+    }
+
+    fn unusable(&self, what: &str) -> Error {
+        let reason = format!("{what} has characters that cannot be sent");
+        Error::Credentials { host: self.host.clone(), reason }
     }
 
     /// The address of the token service, if it is one that a password may be shown to.
@@ -191,128 +175,6 @@ impl Auth {
         }
         Ok(url)
     }
-
-    async fn buy(
-        &self,
-        wish: &TokenWish<'_>,
-        kind: Option<&Kind>,
-        connections: &Connections,
-    ) -> Result<Token> {
-        let answer = match kind {
-            Some(Kind::Refresh(token)) => {
-                let grant = [("grant_type", "refresh_token"), ("refresh_token", token.expose())];
-                self.post(wish, &grant, connections).await?
-            }
-            Some(Kind::Password { user, password }) => {
-                let answer = self.get(wish, Some((user, password)), connections).await?;
-                // Services that only know OAuth 2 want it posted.
-                if matches!(answer.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
-                    let grant = [
-                        ("grant_type", "password"),
-                        ("username", user),
-                        ("password", password.expose()),
-                    ];
-                    self.post(wish, &grant, connections).await?
-                } else {
-                    answer
-                }
-            }
-            Some(Kind::Bearer(_)) | None => self.get(wish, None, connections).await?,
-        };
-        let answer = answer.with_credentials(kind.is_some());
-        let answer = answer.expect(&[StatusCode::OK], "a token")?;
-        let invalid = || Error::Protocol {
-            host: connections::authority(&answer.url),
-            reason: "an invalid token".to_owned(),
-        };
-        let token: TokenAnswer = serde_json::from_slice(&answer.body).map_err(|_| invalid())?;
-        let text = if token.token.is_empty() { &token.access_token } else { &token.token };
-        if text.is_empty() {
-            return Err(invalid());
-        }
-        let lifetime = token.expires_in.map_or(DEFAULT_LIFETIME, Duration::from_secs);
-        // A lifetime of years is as good as one of a day, and dates have an end.
-        let lifetime = lifetime.min(Duration::from_hours(24)).saturating_sub(MARGIN);
-        Ok(Token { header: self.bearer(text)?, expires: Instant::now() + lifetime })
-    }
-
-    async fn get(
-        &self,
-        wish: &TokenWish<'_>,
-        password: Option<(&str, &Secret)>,
-        connections: &Connections,
-    ) -> Result<Answer> {
-        let mut url = wish.realm.clone();
-        let mut headers = HeaderMap::new();
-        {
-            let mut query = url.query_pairs_mut();
-            if let Some(service) = wish.service {
-                query.append_pair("service", service);
-            }
-            for scope in &wish.scopes {
-                query.append_pair("scope", scope);
-            }
-            if let Some((user, password)) = password {
-                query.append_pair("account", user);
-                headers.insert(AUTHORIZATION, basic(user, password)?);
-            }
-        }
-        self.exchange(Method::GET, &url, headers, String::new(), connections).await
-    }
-
-    async fn post(
-        &self,
-        wish: &TokenWish<'_>,
-        grant: &[(&str, &str)],
-        connections: &Connections,
-    ) -> Result<Answer> {
-        let form = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("client_id", CLIENT_ID)
-            .append_pair("service", wish.service.unwrap_or_default())
-            .append_pair("scope", &wish.scopes.join(" "))
-            .extend_pairs(grant)
-            .finish();
-        let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, form_type)]);
-        self.exchange(Method::POST, &wish.realm, headers, form, connections).await
-    }
-
-    /// Asks the token service, and follows it nowhere.
-    async fn exchange(
-        &self,
-        method: Method,
-        url: &Url,
-        mut headers: HeaderMap,
-        body: String,
-        connections: &Connections,
-    ) -> Result<Answer> {
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let (idle, mut retry) = (self.timeouts.idle, Retry::new(self.timeouts.total));
-        loop {
-            let (method, headers, body) =
-                (method.clone(), headers.clone(), Body::from(body.clone()));
-            let response = connections.send(Peer::Other, method, url, headers, body, idle).await?;
-            let deadline = retry.deadline();
-            let (what, limit) = ("the token", MAX_TOKEN_ANSWER);
-            let answer = Answer::read(response, what, limit, &self.timeouts, deadline).await?;
-            if !retry.after_answer(answer.status, &answer.headers).await {
-                return Ok(answer);
-            }
-        }
-    }
-
-    fn bearer(&self, token: &str) -> Result<HeaderValue> {
-        secret_header(&format!("Bearer {token}")).ok_or_else(|| Error::Protocol {
-            host: self.host.clone(),
-            reason: "a token with invalid characters".to_owned(),
-        })
-    }
-}
-
-struct TokenWish<'a> {
-    realm: Url,
-    service: Option<&'a str>,
-    scopes: Vec<&'a str>,
 }
 
 /// What we need, and what the registry says on top of it that we need.
@@ -332,21 +194,7 @@ fn scopes<'a>(scope: &'a Scope, asked: Option<&'a str>) -> Vec<&'a str> {
     scopes
 }
 
-fn basic(user: &str, password: &Secret) -> Result<HeaderValue> {
-    let pair = BASE64_STANDARD.encode(format!("{user}:{}", password.expose()));
-    secret_header(&format!("Basic {pair}")).ok_or_else(|| Error::Credentials {
-        host: String::new(),
-        reason: "invalid characters".to_owned(),
-    })
-}
-
-fn secret_header(text: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(text).ok()?;
-    value.set_sensitive(true);
-    Some(value)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that holds these locks can leave the data half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

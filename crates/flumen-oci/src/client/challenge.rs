@@ -21,6 +21,14 @@ impl Challenge {
         let is_bearer = |offer: &&Self| matches!(offer, Self::Bearer { .. });
         offers.iter().find(is_bearer).or_else(|| offers.first()).cloned()
     }
+
+    /// The same for any other request.
+    pub(super) fn without_scope(&self) -> Self {
+        match self.clone() {
+            Self::Bearer { realm, service, .. } => Self::Bearer { realm, service, scope: None },
+            Self::Basic => Self::Basic,
+        }
+    }
 }
 
 /// Reads `Scheme key="value", key=value, Scheme …`.

@@ -2,7 +2,9 @@
 
 use std::{convert::Infallible, fmt, io, path::Path, str::FromStr};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use docker_credential::{CredentialRetrievalError, DockerCredential};
+use reqwest::header::HeaderValue;
 
 use super::options::Timeouts;
 use crate::{Error, Result};
@@ -19,12 +21,29 @@ impl Secret {
     pub(super) fn expose(&self) -> &str {
         &self.0
     }
+
+    /// As the password of a user, the way registries want to see it.
+    pub(super) fn basic(&self, user: &str) -> Option<HeaderValue> {
+        let pair = BASE64_STANDARD.encode(format!("{user}:{}", self.0));
+        secret_header(&format!("Basic {pair}"))
+    }
+
+    /// As a token; none if it has characters that would end the header.
+    pub(super) fn bearer(&self) -> Option<HeaderValue> {
+        secret_header(&format!("Bearer {}", self.0))
+    }
 }
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("…")
     }
+}
+
+fn secret_header(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }
 
 /// Credentials for one registry.

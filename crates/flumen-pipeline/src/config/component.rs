@@ -53,6 +53,8 @@ pub struct Inline {
     pub text: String,
     /// The file that holds them, if it is not the component's own.
     pub file: Option<PathBuf>,
+    /// The line of that file that they begin on; none if they are escaped there, as in JSON.
+    pub first_line: Option<u32>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! From the text of a component file to its keys and their places.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use flumen_yaml::{Budget, Pos, Text};
 use serde::de::IgnoredAny;
-use toml::de::DeTable;
+use toml::{Spanned, de::DeTable};
 
 use super::{
     ConfigError,
@@ -18,6 +18,8 @@ use super::{
 pub(super) struct Parsed {
     pub(super) config: ComponentFile,
     pub(super) places: Places,
+    /// The line that the text of `manifest` begins on, if its lines are lines of the file.
+    pub(super) manifest_line: Option<u32>,
 }
 
 /// Which of the two forms a file has, by its name.
@@ -54,7 +56,17 @@ fn parse_toml(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
     let places = Places::of_toml(table.get_ref(), &lines);
     unknown_keys::refuse(file, &places)?;
     let config = toml::from_str(text).map_err(|error| at(&error))?;
-    Ok(Parsed { config, places })
+    let manifest = table.get_ref().get("manifest").map(Spanned::span);
+    let manifest_line = manifest.and_then(|span| first_line(text, span, &lines));
+    Ok(Parsed { config, places, manifest_line })
+}
+
+/// The line that the text of a multi-line string begins on; a break behind the quotes is no part of it.
+fn first_line(text: &str, span: Range<usize>, lines: &Lines<'_>) -> Option<u32> {
+    let value = text.get(span.clone())?;
+    let content = ["'''", "\"\"\""].iter().find_map(|quotes| value.strip_prefix(quotes))?;
+    let begins_below = content.starts_with(['\n', '\r']);
+    Some(lines.place(span).line + u32::from(begins_below))
 }
 
 fn parse_json(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
@@ -73,7 +85,7 @@ fn parse_json(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
     let places = documents.first().map(Places::of_json).unwrap_or_default();
     unknown_keys::refuse(file, &places)?;
     let config = serde_json::from_str(text).map_err(|error| at(&error))?;
-    Ok(Parsed { config: without_empty_tables(config), places })
+    Ok(Parsed { config: without_empty_tables(config), places, manifest_line: None })
 }
 
 /// Programs that write JSON write every table, also those that are not used.

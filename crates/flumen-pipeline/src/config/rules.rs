@@ -26,8 +26,8 @@ const LONGEST_NAME: usize = 63;
 
 /// Turns what a file says into a component, or names the first rule that it breaks.
 pub(super) fn check(file: &Path, parsed: Parsed) -> Result<Component, ConfigError> {
-    let Parsed { config, places } = parsed;
-    let rules = Rules { file, config: &config, places: &places };
+    let Parsed { config, places, manifest_line } = parsed;
+    let rules = Rules { file, config: &config, places: &places, manifest_line };
     rules.check_identity()?;
     let source = rules.source()?;
     rules.check_drift_schedule()?;
@@ -55,6 +55,7 @@ struct Rules<'a> {
     file: &'a Path,
     config: &'a ComponentFile,
     places: &'a Places,
+    manifest_line: Option<u32>,
 }
 
 impl Rules<'_> {
@@ -130,7 +131,8 @@ impl Rules<'_> {
     fn inline(&self) -> Result<Inline, ConfigError> {
         let manifest = &self.config.manifest;
         if !manifest.starts_with("./") {
-            return Ok(Inline { text: manifest.clone(), file: None });
+            let text = manifest.clone();
+            return Ok(Inline { text, file: None, first_line: self.manifest_line });
         }
         let unreadable = |reason: String| self.error("manifest", reason);
         let dir = self.file.parent().unwrap_or(Path::new("."));
@@ -143,7 +145,7 @@ impl Rules<'_> {
             .map_err(|error| unreadable(error.to_string()))?;
         let text = String::from_utf8(content)
             .map_err(|_| unreadable(format!("`{}` is not UTF-8", path.display())))?;
-        Ok(Inline { text, file: Some(path) })
+        Ok(Inline { text, file: Some(path), first_line: Some(1) })
     }
 
     fn kustomize(&self) -> Result<Kustomize, ConfigError> {
@@ -308,7 +310,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 /// checksum until somebody uses it. A manifest in a file of its own counts with its content.
 fn checksum(config: &ComponentFile, source: &Source) -> Digest {
     let mut text = serde_json::to_vec(config).unwrap_or_default();
-    if let Source::Inline(Inline { text: manifest, file: Some(_) }) = source {
+    if let Source::Inline(Inline { text: manifest, file: Some(_), .. }) = source {
         text.extend_from_slice(manifest.as_bytes());
     }
     Digest::of(&text)

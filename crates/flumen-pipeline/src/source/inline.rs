@@ -16,9 +16,11 @@ pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> R
     if let Some(made) = context.reuse(&key, &provenance).await? {
         return Ok(made);
     }
-    let InlineManifest { text, file } = manifest.clone();
+    let InlineManifest { text, file, first_line } = manifest.clone();
     let yaml = blocking(move || {
-        check_documents(text.as_bytes(), &file)?;
+        // Empty lines in front mean nothing in YAML, and make its lines those of the file.
+        let lines_above = usize::try_from(first_line.saturating_sub(1)).unwrap_or(0);
+        check_documents(format!("{}{text}", "\n".repeat(lines_above)).as_bytes(), &file)?;
         Ok(text.into_bytes())
     })
     .await?;

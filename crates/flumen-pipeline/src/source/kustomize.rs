@@ -7,7 +7,7 @@ use std::{
 
 use flumen_build::{Inputs, Options};
 use flumen_fs::{DiskTree, Tree};
-use flumen_git::{Checkout, Commit, GitUrl, Limits, Remotes};
+use flumen_git::{Checkout, Commit, GitUrl, Remotes};
 
 use super::{Context, Made, Provenance, Rendered, blocking};
 use crate::{
@@ -55,10 +55,9 @@ async fn build_commit(
 ) -> Result<Made> {
     let shown = kustomization.shown;
     let commit = {
-        let (url, stop) = (url.clone(), Arc::clone(context.stop));
+        let (url, stop, limits) = (url.clone(), Arc::clone(context.stop), context.limits());
         let reference = kustomization.source.reference();
-        blocking(move || Ok(flumen_git::resolve(&url, &reference, &Limits::default(), &stop)?))
-            .await?
+        blocking(move || Ok(flumen_git::resolve(&url, &reference, &limits, &stop)?)).await?
     };
     context.observer.log(&format!(
         "{shown} is at {} ({})",
@@ -71,8 +70,9 @@ async fn build_commit(
         return Ok(made);
     }
     let checkout = {
-        let (stop, reference) = (Arc::clone(context.stop), kustomization.source.reference());
-        blocking(move || Ok(flumen_git::open(&url, &reference, &Limits::default(), &stop)?)).await?
+        let (stop, limits) = (Arc::clone(context.stop), context.limits());
+        let reference = kustomization.source.reference();
+        blocking(move || Ok(flumen_git::open(&url, &reference, &limits, &stop)?)).await?
     };
     // The branch may have moved since it was looked up.
     let Checkout { commit: id, reference, tree, root } = checkout;
@@ -132,7 +132,7 @@ impl Kustomization<'_> {
             remotes: match self.remote {
                 Remote::Refuse => None,
                 Remote::Fetch => {
-                    Some(Arc::new(Remotes::new(Limits::default(), Arc::clone(context.stop))))
+                    Some(Arc::new(Remotes::new(context.limits(), Arc::clone(context.stop))))
                 }
             },
         };

@@ -1,6 +1,6 @@
 //! Kustomizations in Git repositories: on this machine, over HTTP, and as bases of others.
 
-use flumen_pipeline::Remote;
+use flumen_pipeline::{Remote, job::Status};
 use flumen_testkit::{GitRepository, GitServer};
 
 use crate::{Project, config_map, text};
@@ -69,6 +69,7 @@ async fn an_unchanged_branch_is_neither_fetched_nor_built_again() {
     commit(&repository, "first");
     let project = Project::with_component(&component(&server.url("app.git"), ""));
     let first = project.build().await.expect("built");
+    assert_eq!(project.workspaces(), 0);
     let fetches = |server: &GitServer| {
         let requests = server.requests();
         requests.iter().filter(|request| request.starts_with("POST")).count()
@@ -127,4 +128,15 @@ async fn passwords_in_addresses_stay_hidden() {
     project.set_component(&component(&wrong, ""));
     let ended = project.build().await.expect_err("refused");
     assert!(!format!("{ended} {ended:?}").contains("wr0ng"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_costs_the_time_of_the_build() {
+    let Some(server) = start() else { return };
+    let address = server.url("stalled/app.git");
+    let rest = format!("build_timeout = \"200ms\"\n{}", component(&address, ""));
+    let project = Project::with_component(&rest);
+    let ended = project.build().await.expect_err("no answer");
+    assert_eq!(ended.status(), Status::TimedOut);
+    assert_eq!(project.workspaces(), 0);
 }

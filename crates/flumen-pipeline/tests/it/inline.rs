@@ -61,10 +61,28 @@ async fn acceptance_04_a_document_without_a_name_fails_the_build() {
     let ended = project.build().await.expect_err("no name");
     assert!(ended.to_string().starts_with("document 1:"), "{ended}");
     assert!(ended.to_string().contains("metadata"), "{ended}");
-    let Ended::Failed(error) = ended else { panic!("{ended:?}") };
-    let (file, pos) = error.location().expect("a place");
-    assert!(file.ends_with("c.toml"), "{}", file.display());
-    assert!(pos.is_known());
+}
+
+#[tokio::test]
+async fn a_bad_document_is_found_where_it_stands() {
+    // Keys begin on line 4 of the component file, documents on the line after that.
+    let two = format!("{MAP}---\nkind: ConfigMap\n");
+    let escaped = "manifest = \"---\\nkind: ConfigMap\\n\"\n";
+    let separate = "manifest = \"./map.yaml\"\n";
+    for (rest, number, file, line) in [
+        (inline(&two).as_str(), 2, "components/c.toml", 10),
+        (escaped, 1, "components/c.toml: manifest", 2),
+        (separate, 2, "components/map.yaml", 6),
+    ] {
+        let project = Project::with_component(rest);
+        project.write("components/map.yaml", &two);
+        let ended = project.build().await.expect_err("no apiVersion");
+        assert!(ended.to_string().starts_with(&format!("document {number}:")), "{ended}");
+        let Ended::Failed(error) = ended else { panic!("{ended:?}") };
+        let (found, pos) = error.location().expect("a place");
+        assert!(found.to_string_lossy().ends_with(file), "{}", found.display());
+        assert_eq!(pos.line, line, "{rest}");
+    }
 }
 
 #[tokio::test]

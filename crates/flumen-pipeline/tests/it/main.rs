@@ -8,6 +8,7 @@ mod kustomize;
 mod life_cycle;
 mod local_store;
 mod oci_artifact;
+mod reproducible;
 mod reuse;
 
 use std::{

@@ -39,18 +39,15 @@ async fn a_second_build_tags_the_first_artifact() {
 async fn whatever_a_build_reads_counts() {
     let project = project();
     project.build().await.expect("built");
-    let changes: [(&str, &str); 3] = [
-        ("source/app/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"),
+    for (path, content) in [
+        ("source/app/map.yaml", config_map("other").as_str()),
         ("source/app/kustomization.yaml", "namePrefix: a-\nresources: [map.yaml]\n"),
-        // It was looked for, because it could have been a kustomization.
-        ("source/app/map.yaml/kustomization.yaml", ""),
-    ];
-    for (path, content) in &changes[..2] {
+    ] {
         project.write(path, content);
         assert!(!project.build().await.expect("built").reused, "{path}");
         assert!(project.build().await.expect("built").reused, "{path}");
     }
-    // A second name of a kustomization file makes the directory ambiguous.
+    // This file was looked for and not there; now the directory is ambiguous.
     project.write("source/app/kustomization.yml", "resources: []\n");
     project.build().await.expect_err("two kustomization files");
 }

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use flumen_oci::{Error, client::ClientOptions};
+use flumen_oci::{
+    Error, Repository,
+    client::{ClientOptions, Registry},
+};
 
 use super::{
     options, remote, repository,
@@ -82,6 +85,18 @@ async fn tokens_are_bought_for_what_they_are_needed_for() {
     let token = &stub.asked()[1];
     let scopes = "&scope=repository%3Aorg%2Fapp%3Apull%2Cpush&scope=repository%3Aorg%2Fbase%3Apull";
     assert!(token.ends_with(scopes), "{token}");
+}
+
+#[tokio::test]
+async fn what_one_request_needed_is_not_asked_for_the_next() {
+    let stub = Stub::start(with_tokens(|_| reply(200).body(r#"{"token":"good"}"#))).await;
+    let registry = Registry::new(stub.host(), &options()).expect("a client");
+    for path in ["org/app", "org/other"] {
+        Repository::Remote(registry.repository(path)).tags().await.expect("tags");
+    }
+    let token = &stub.asked()[3];
+    assert!(token.ends_with("&scope=repository%3Aorg%2Fother%3Apull"), "{token}");
+    assert!(!token.contains("org%2Fapp"), "{token}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use super::{options, repository};
 
 /// Runs a test against one registry after the other.
-fn with_each(test: impl AsyncFn(&TestRegistry)) {
+fn with_each(test: &impl AsyncFn(&TestRegistry)) {
     for_each_registry(|registry| {
         Runtime::new().expect("a runtime").block_on(test(registry));
     });
@@ -58,7 +58,7 @@ async fn push(repository: &Repository, size: usize, tag: Option<&str>) -> RawMan
 
 #[test]
 fn what_is_pushed_is_read_back() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let repository = repository(registry.host(), &options());
         for size in [0, 1, 70_000, 3_000_000] {
             let bytes = content(size);
@@ -83,7 +83,7 @@ fn what_is_pushed_is_read_back() {
 
 #[test]
 fn what_is_not_there_is_named() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let repository = repository(registry.host(), &options());
         push(&repository, 1, Some("v1")).await;
         let missing = [tag("v2"), Target::Digest(Digest::of(b"nothing"))];
@@ -101,7 +101,7 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn blobs_are_mounted_from_other_repositories() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let client = Registry::new(registry.host(), &options()).expect("a client");
         let from = Repository::Remote(client.repository("org/base"));
         push(&from, 1000, None).await;
@@ -116,7 +116,7 @@ fn blobs_are_mounted_from_other_repositories() {
 
 #[test]
 fn referrers_are_listed_whoever_keeps_the_list() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let repository = repository(registry.host(), &options());
         let subject = push(&repository, 10, Some("v1")).await;
         assert!(repository.referrers(subject.digest(), None).await.expect("none").is_empty());
@@ -144,7 +144,7 @@ fn referrers_are_listed_whoever_keeps_the_list() {
 
 #[test]
 fn a_tag_is_deleted_alone_or_not_at_all() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let repository = repository(registry.host(), &options());
         let manifest = push(&repository, 10, Some("v1")).await;
         repository.put_manifest(&manifest, Some("v2")).await.expect("a second tag");
@@ -164,7 +164,7 @@ fn a_tag_is_deleted_alone_or_not_at_all() {
 
 #[test]
 fn an_artifact_is_deleted_with_all_its_tags() {
-    with_each(async |registry| {
+    with_each(&async |registry| {
         let repository = repository(registry.host(), &options());
         let manifest = push(&repository, 10, Some("v1")).await;
         let target = Target::Digest(manifest.digest().clone());

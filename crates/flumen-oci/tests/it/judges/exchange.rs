@@ -1,8 +1,9 @@
 //! Ours pushes and they read; they push and ours reads.
 
 use flumen_oci::{Document, Target, media_type};
+use flumen_testkit::Judge;
 
-use super::{Judge, layer, on_every_registry, push_image};
+use super::{layer, on_every_registry, push_image};
 
 #[test]
 fn crane_reads_what_ours_pushes() {
@@ -12,7 +13,7 @@ fn crane_reads_what_ours_pushes() {
         let pushed = push_image(&repository, &layer, Some("v1")).await;
         let name = format!("{}/team/app", registry.host());
         let tagged = format!("{name}:v1");
-        assert_eq!(crane.line(&["digest", "--insecure", &tagged]), pushed.digest().to_string());
+        assert_eq!(crane.text(&["digest", "--insecure", &tagged]), pushed.digest().to_string());
         assert_eq!(crane.run(&["manifest", "--insecure", &tagged]), pushed.bytes);
         let Document::Manifest(manifest) = pushed.parse().expect("a manifest") else {
             panic!("an image is no index")
@@ -55,7 +56,7 @@ fn ours_reads_what_crane_pushes() {
 
         let target = Target::Tag("v2".to_owned());
         let manifest = repository.manifest(&target).await.expect("it is read");
-        assert_eq!(manifest.digest().to_string(), crane.line(&["digest", "--insecure", &tagged]));
+        assert_eq!(manifest.digest().to_string(), crane.text(&["digest", "--insecure", &tagged]));
         assert_eq!(repository.resolve(&target).await.expect("resolved"), manifest.descriptor);
         let Document::Manifest(image) = manifest.parse().expect("a manifest") else {
             panic!("an image is no index")

@@ -6,7 +6,7 @@
 mod exchange;
 mod protocol;
 
-use std::{io::Read as _, path::PathBuf, process::Command, sync::LazyLock};
+use std::{io::Read as _, sync::LazyLock};
 
 use bytes::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -15,7 +15,7 @@ use flumen_oci::{
     client::{ClientOptions, Registry},
     media_type,
 };
-use flumen_testkit::{TestRegistry, skip, tool};
+use flumen_testkit::TestRegistry;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -82,43 +82,4 @@ async fn push_manifest(
     let manifest = RawManifest::new(media_type::OCI_MANIFEST, manifest.to_string());
     repository.put_manifest(&manifest, tag).await.expect("the manifest is pushed");
     manifest
-}
-
-/// Another program and the arguments that let it speak plain HTTP; `None` is said as skipped.
-struct Judge {
-    program: PathBuf,
-}
-
-impl Judge {
-    fn find(name: &str) -> Option<Self> {
-        let program = tool(name);
-        if program.is_none() {
-            skip(&format!("what `{name}` judges"), "`cargo xtask tools` provides it");
-        }
-        program.map(|program| Self { program })
-    }
-
-    /// What it prints; it must succeed.
-    #[track_caller]
-    fn run(&self, arguments: &[&str]) -> Vec<u8> {
-        let output = self.command(arguments).output().expect("it starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {said}");
-        output.stdout
-    }
-
-    #[track_caller]
-    fn line(&self, arguments: &[&str]) -> String {
-        String::from_utf8(self.run(arguments)).expect("text").trim().to_owned()
-    }
-
-    fn fails(&self, arguments: &[&str]) -> bool {
-        !self.command(arguments).output().expect("it starts").status.success()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(arguments);
-        command
-    }
 }

@@ -6,11 +6,11 @@ use flumen_oci::{
     media_type,
 };
 use flumen_testkit::{
-    REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
+    Judge, REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,
 };
 use serde_json::json;
 
-use super::{Judge, RUNTIME, layer, on_every_registry, open, push_blob, push_image, push_manifest};
+use super::{RUNTIME, layer, on_every_registry, open, push_blob, push_image, push_manifest};
 
 #[test]
 fn tags_are_listed_over_several_pages() {
@@ -26,7 +26,7 @@ fn tags_are_listed_over_several_pages() {
         if let Some(crane) = &crane {
             let name = format!("{}/team/app", registry.host());
             let mut theirs: Vec<_> =
-                crane.line(&["ls", "--insecure", &name]).lines().map(str::to_owned).collect();
+                crane.text(&["ls", "--insecure", &name]).lines().map(str::to_owned).collect();
             theirs.sort();
             assert_eq!(theirs, tags);
         }
@@ -47,7 +47,7 @@ fn what_is_deleted_is_gone_for_all() {
         assert_eq!(left.digest, *kept.digest());
         if let Some(crane) = &crane {
             let name = format!("{}/team/app:v1", registry.host());
-            assert!(crane.fails(&["manifest", "--insecure", &name]));
+            assert!(crane.refuses(&["manifest", "--insecure", &name]));
         }
     });
 }

@@ -1,0 +1,75 @@
+//! The commands of `docs/artifacts.md` run, in the order of the page.
+//!
+//! In its blocks marked `console` every line is a command, `flumen` or `mkdir`; a comment tells when
+//! its exit status is 1. They run in a copy of the quickstart example, against a registry of their own
+//! that stands in for the one on the page.
+
+use std::{fs, path::Path, time::Duration};
+
+use flumen_testkit::{EmbeddedRegistry, repository_root, run};
+
+#[test]
+fn the_commands_of_the_page_about_artifacts_run() {
+    let page = fs::read_to_string(repository_root().join("docs/artifacts.md")).expect("the page");
+    let registry = EmbeddedRegistry::start();
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    copy_tree(&repository_root().join("examples/quickstart"), scratch.path());
+    let mut commands = 0;
+    for line in console_lines(&page) {
+        let (command, comment) = line.split_once('#').unwrap_or((line, ""));
+        let words = words(command, registry.host());
+        match (words[0].as_str(), &words[1..]) {
+            ("flumen", arguments) => {
+                let program = Path::new(env!("CARGO_BIN_EXE_flumen"));
+                let outcome = run(program, arguments, scratch.path(), Duration::from_secs(60))
+                    .expect("the program starts");
+                let expected = i32::from(comment.contains("exit status 1"));
+                assert_eq!(outcome.status, Some(expected), "`{line}`:\n{}", outcome.stderr);
+            }
+            ("mkdir", [directory]) => {
+                fs::create_dir(scratch.path().join(directory)).expect("created");
+            }
+            _ => panic!("the page may use `flumen` and `mkdir`, but this is `{line}`"),
+        }
+        commands += 1;
+    }
+    assert!(commands > 10, "the page shows commands");
+}
+
+fn console_lines(page: &str) -> Vec<&str> {
+    let mut in_console = false;
+    page.lines()
+        .filter(|line| {
+            if line.starts_with("```") {
+                in_console = *line == "```console";
+                return false;
+            }
+            in_console
+        })
+        .collect()
+}
+
+/// The words of a command, with the registry of the test and the flag for plain HTTP.
+fn words(command: &str, host: &str) -> Vec<String> {
+    let mut words: Vec<String> = command
+        .split_whitespace()
+        .map(|word| word.trim_matches('\'').replace("registry.example.com", host))
+        .collect();
+    if words.iter().any(|word| word.starts_with("oci://")) {
+        words.push("--insecure-registry".to_owned());
+    }
+    words
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&target).expect("created");
+            copy_tree(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("copied");
+        }
+    }
+}
