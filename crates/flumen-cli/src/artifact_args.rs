@@ -1,21 +1,15 @@
 //! Options of every command that reads artifacts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::Args;
 use flumen_oci::{
     Reference, Repository, Target,
     artifact::{Budget, Identities, PullOptions, Pulled, pull},
-    signature,
 };
 
 use crate::{
-    error::{CommandError, Failure},
-    registry_args::RegistryArgs,
-    size,
+    error::CommandError, key_files::read_text, registry_args::RegistryArgs, size,
     verify_args::VerifyArgs,
 };
 
@@ -61,15 +55,6 @@ pub(crate) async fn verified(
     if !is_demanded && !signatures.are_given() {
         return Ok(reference.target());
     }
-    let policy = signatures.policy()?;
-    let descriptor = repository.resolve(&reference.target()).await?;
-    signature::verify(repository, &descriptor, &policy).await?;
-    Ok(Target::Digest(descriptor.digest))
-}
-
-/// The text of a file that the command line names.
-#[expect(clippy::disallowed_methods, reason = "the user names the file, and it is theirs")]
-pub(crate) fn read_text(file: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(file)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())).into())
+    let verified = signatures.verify(repository, &reference.target()).await?;
+    Ok(Target::Digest(verified.digest))
 }

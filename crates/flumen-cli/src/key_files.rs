@@ -17,7 +17,7 @@ use crate::{
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(crate) fn public_key(path: &Path) -> Result<PublicKey, CommandError> {
-    PublicKey::from_pem(&read(path)?).map_err(|error| unusable(path, &error))
+    PublicKey::from_pem(&read_text(path)?).map_err(|error| unusable(path, &error))
 }
 
 /// Reads a private key; what opens it is in a file or in the environment.
@@ -26,23 +26,25 @@ pub(crate) fn private_key(
     password_file: Option<&Path>,
 ) -> Result<PrivateKey, CommandError> {
     let password = password(password_file)?;
-    PrivateKey::from_pem(&read(path)?, password.as_ref()).map_err(|error| unusable(path, &error))
+    PrivateKey::from_pem(&read_text(path)?, password.as_ref())
+        .map_err(|error| unusable(path, &error))
 }
 
 /// The password that is given, if one is.
 pub(crate) fn password(file: Option<&Path>) -> Result<Option<Password>, CommandError> {
     let Some(file) = file else { return Ok(env::cosign_password()) };
     // Editors end a file with a line break, which nobody means to type.
-    let text = read(file)?;
+    let text = read_text(file)?;
     Ok(Some(Password::new(text.trim_end_matches(['\r', '\n']))))
 }
 
 pub(crate) fn trusted_root(path: &Path) -> Result<TrustedRoot, CommandError> {
-    TrustedRoot::from_json(&read(path)?)
+    TrustedRoot::from_json(&read_text(path)?)
         .map_err(|error| CommandError::failure(format!("`{}`: {error}", path.display())))
 }
 
-fn read(path: &Path) -> Result<String, CommandError> {
+/// The text of a file that the command line names.
+pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
     let failure = |error: io::Error| {
         CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
     };

@@ -21,7 +21,8 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}");
+        let style =
+            ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, is_shown: AtomicBool::new(false) }
     }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use flumen_oci::{Reference, signature::Policy};
+use flumen_oci::{
+    Reference, Repository, Target,
+    signature::{self, Policy, Verified},
+};
 use flumen_sign::{Identity, Pattern, Trust};
 
 use crate::{
@@ -53,7 +56,18 @@ impl VerifyArgs {
         !self.keys.is_empty() || self.trusted_root.is_some() || self.signed_as.is_some()
     }
 
-    pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
+    /// Verifies what `target` names. The digest in the answer is what was verified.
+    pub(crate) async fn verify(
+        &self,
+        repository: &Repository,
+        target: &Target,
+    ) -> Result<Verified, CommandError> {
+        let policy = self.policy()?;
+        let descriptor = repository.resolve(target).await?;
+        Ok(signature::verify(repository, &descriptor, &policy).await?)
+    }
+
+    fn policy(&self) -> Result<Policy, CommandError> {
         let identity = self.identity()?;
         if self.keys.is_empty() && identity.is_none() {
             return Err(Failure::new("nothing says whose signatures count")

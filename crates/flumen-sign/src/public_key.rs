@@ -12,6 +12,8 @@ use aws_lc_rs::{
     },
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use ed25519_dalek::VerifyingKey;
+use sha2::{Digest as _, Sha512};
 
 use crate::{KeyError, pem};
 
@@ -29,12 +31,18 @@ static KINDS: [&[&dyn VerificationAlgorithm]; 5] = [
     &[&ECDSA_P521_SHA512_ASN1, &ECDSA_P521_SHA256_ASN1],
 ];
 
+/// What precedes the 32 bytes of an Ed25519 key in its encoding.
+const ED25519_HEADER: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
+
 /// A key that signatures are checked with.
 #[derive(Clone)]
 pub struct PublicKey {
     der: Vec<u8>,
     /// The same key once for each hash function.
     parsed: Vec<ParsedPublicKey>,
+    /// The same once more if it is one of Ed25519: cosign 3 signs a hash of the message with those,
+    /// though older versions sign the message, and it verifies only the latter.
+    prehashed: Option<VerifyingKey>,
 }
 
 impl PublicKey {
@@ -60,7 +68,11 @@ impl PublicKey {
         let parsed =
             KINDS.iter().find_map(|algorithms| parse(algorithms)).ok_or(KeyError::Unsupported)?;
         let der: PublicKeyX509Der<'_> = parsed[0].as_der().map_err(|_| KeyError::Unsupported)?;
-        Ok(Self { der: der.as_ref().to_vec(), parsed })
+        let prehashed = der
+            .as_ref()
+            .strip_prefix(&ED25519_HEADER)
+            .and_then(|key| VerifyingKey::try_from(key).ok());
+        Ok(Self { der: der.as_ref().to_vec(), parsed, prehashed })
     }
 
     pub fn to_pem(&self) -> String {
@@ -79,6 +91,15 @@ impl PublicKey {
 
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         self.parsed.iter().any(|key| key.verify_sig(message, signature).is_ok())
+            || self.verifies_prehashed(message, signature)
+    }
+
+    fn verifies_prehashed(&self, message: &[u8], signature: &[u8]) -> bool {
+        let Some(key) = &self.prehashed else { return false };
+        ed25519_dalek::Signature::from_slice(signature).is_ok_and(|signature| {
+            let hash = Sha512::new_with_prefix(message);
+            key.verify_prehashed_strict(hash, None, &signature).is_ok()
+        })
     }
 
     /// The same where only the message's SHA-256 is known. Ed25519 cannot do it.

@@ -69,7 +69,7 @@ pub(crate) struct BuildArgs {
 
     /// Fetch what kustomizations name by URL: files, and Git repositories over http and https
     ///
-    /// Also switched on by FLUMEN_REMOTE=1. A repository is fetched at one commit, without its
+    /// Also switched on by `FLUMEN_REMOTE=1`. A repository is fetched at one commit, without its
     /// history; 100 MB and a minute are the limits, 10 MB and half a minute for a file.
     #[arg(long, verbatim_doc_comment)]
     remote: bool,

@@ -89,11 +89,21 @@ struct ArtifactArgs {
     output: Format,
 
     /// Credentials of the source, as `--creds`
-    #[arg(long, visible_alias = "src-creds", value_name = "USER[:PASSWORD]", help_heading = "Registry")]
+    #[arg(
+        long,
+        visible_alias = "src-creds",
+        value_name = "USER[:PASSWORD]",
+        help_heading = "Registry"
+    )]
     source_creds: Option<Credentials>,
 
     /// Credentials of the destination, as `--creds`
-    #[arg(long, visible_alias = "dest-creds", value_name = "USER[:PASSWORD]", help_heading = "Registry")]
+    #[arg(
+        long,
+        visible_alias = "dest-creds",
+        value_name = "USER[:PASSWORD]",
+        help_heading = "Registry"
+    )]
     destination_creds: Option<Credentials>,
 
     #[command(flatten)]

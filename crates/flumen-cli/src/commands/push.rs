@@ -21,10 +21,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, read_text},
+    artifact_args::ReadArgs,
     env,
     error::{CommandError, Failure},
-    key_files,
+    key_files::{self, read_text},
     registry_args::RegistryArgs,
     remotes, runtime,
     structured::Structured,
@@ -97,9 +97,13 @@ struct ArtifactArgs {
     #[arg(long, requires = "cosign_key")]
     sign: bool,
 
-    /// Private key to sign with; its password is in `COSIGN_PASSWORD`
+    /// Private key to sign with
     #[arg(long, value_name = "FILE", requires = "sign")]
     cosign_key: Option<PathBuf>,
+
+    /// File with the password of the key; the default is the variable COSIGN_PASSWORD
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    password_file: Option<PathBuf>,
 
     /// Print where it was pushed as JSON or YAML
     #[arg(short, long, value_enum, value_name = "FORMAT")]
@@ -199,8 +203,12 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
         ui.step(&format!("pushing artifact to {}", args.url));
     }
     // Before anything is pushed: a key that does not open should cost nothing.
-    let key =
-        args.cosign_key.as_deref().map(|file| key_files::private_key(file, None)).transpose()?;
+    let password = args.password_file.as_deref();
+    let key = args
+        .cosign_key
+        .as_deref()
+        .map(|file| key_files::private_key(file, password))
+        .transpose()?;
     let digest = packed.push(&repository, Some(&tag)).await?;
     if let Some(key) = &key {
         let descriptor = &packed.manifest.descriptor;

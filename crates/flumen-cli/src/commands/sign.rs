@@ -8,9 +8,10 @@ use flumen_oci::{
     signature::{self, Placement, SignOptions, Signed},
 };
 
+use self::key_pair::KeyPairArgs;
 use crate::{
-    commands::sign::key_pair::KeyPairArgs, error::CommandError, key_files,
-    registry_args::RegistryArgs, runtime::block_on, ui::Ui, verify_args::repository_name,
+    error::CommandError, key_files, registry_args::RegistryArgs, runtime, ui::Ui,
+    verify_args::repository_name,
 };
 
 mod key_pair;
@@ -33,9 +34,13 @@ enum What {
 /// Signs the manifest that the tag names at this moment, with a key that cosign can use too, and stores
 /// the signature beside it. Prints the artifact with the digest that was signed. Other signatures stay.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 #[command(after_help = "\
 Examples:
+  # As cosign 3 does
   flumen sign artifact oci://registry.example.com/org/app:v1.0.0 --key cosign.key
+
+  # For readers that know only cosign's tags, too
   flumen sign artifact oci://registry.example.com/org/app:v1.0.0 --key cosign.key --format both")]
 struct ArtifactArgs {
     /// Artifact, as oci://HOST/PATH:TAG or oci://HOST/PATH@DIGEST
@@ -83,27 +88,24 @@ impl From<Format> for Placement {
 
 pub(crate) fn run(args: &SignArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => artifact(args, ui),
+        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
         What::GenerateKeyPair(args) => key_pair::run(args, ui),
     }
 }
 
-fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let key = key_files::private_key(&args.key, args.password_file.as_deref())?;
     let options = SignOptions {
         placement: args.format.into(),
         signed_as: args.signed_as.as_deref().map(repository_name).transpose()?,
     };
     let repository = args.registry.open(&args.artifact)?;
-    let (digest, signed) = block_on(async {
-        let descriptor = repository.resolve(&args.artifact.target()).await?;
-        let signed = signature::sign(&repository, &descriptor, &key, &options).await?;
-        Ok((descriptor.digest, signed))
-    })?;
+    let descriptor = repository.resolve(&args.artifact.target()).await?;
+    let signed = signature::sign(&repository, &descriptor, &key, &options).await?;
     let done = match signed {
         Signed::Added => "signed",
         Signed::Already => "already signed",
     };
-    ui.talk(&format!("{done} with the key {}\n", key.public_key().hint()));
-    ui.data(format!("oci://{}\n", args.artifact.pinned(&digest)).as_bytes())
+    ui.success(&format!("{done} with the key {}", key.public_key().hint()));
+    ui.data(format!("{}\n", args.artifact.pinned(&descriptor.digest)).as_bytes())
 }

@@ -1,20 +1,13 @@
 //! `flumen verify artifact`.
 
 use clap::{Args, Subcommand};
-use flumen_oci::{Reference, signature};
+use flumen_oci::Reference;
 use flumen_sign::Signer;
 
 use crate::{
-    error::CommandError,
-    printable::{Lines, printable},
-    registry_args::RegistryArgs,
-    runtime::block_on,
-    ui::Ui,
-    verify_args::VerifyArgs as PolicyArgs,
+    error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
+    verify_args::VerifyArgs as TrustArgs,
 };
-
-/// A name in a certificate that is longer than this says nothing more.
-const MAX_NAME_BYTES: usize = 512;
 
 /// Verify signatures
 #[derive(Debug, Args)]
@@ -34,9 +27,13 @@ enum What {
 /// them counts. Prints the artifact with its digest, which is what was verified: use that and not the
 /// tag, which may name something else a moment later. Nothing is asked but the registry.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 #[command(after_help = "\
 Examples:
+  # With a key
   flumen verify artifact oci://registry.example.com/org/app:v1.0.0 --key cosign.pub
+
+  # At a mirror that has another path
   flumen verify artifact oci://mirror.example.com/cache/app:v1.0.0 --key cosign.pub \\
       --signed-as registry.example.com/org/app")]
 struct ArtifactArgs {
@@ -45,7 +42,7 @@ struct ArtifactArgs {
     artifact: Reference,
 
     #[command(flatten)]
-    policy: PolicyArgs,
+    trust: TrustArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -53,28 +50,18 @@ struct ArtifactArgs {
 
 pub(crate) fn run(args: &VerifyArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => artifact(args, ui),
+        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
     }
 }
 
-fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let policy = args.policy.policy()?;
+async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let repository = args.registry.open(&args.artifact)?;
-    let verified = block_on(async {
-        let descriptor = repository.resolve(&args.artifact.target()).await?;
-        Ok(signature::verify(&repository, &descriptor, &policy).await?)
-    })?;
-    ui.talk(&format!("verified: signed {}\n", signer(&verified.signer)));
-    ui.data(format!("oci://{}\n", args.artifact.pinned(&verified.digest)).as_bytes())
-}
-
-fn signer(signer: &Signer) -> String {
-    match signer {
-        Signer::Key { hint } => format!("with the key {hint}"),
+    let verified = args.trust.verify(&repository, &args.artifact.target()).await?;
+    ui.success(&match verified.signer {
+        Signer::Key { hint } => format!("signed with the key {hint}"),
         Signer::Identity { identity, issuer } => {
-            let [identity, issuer] =
-                [identity, issuer].map(|name| printable(name, Lines::Escape, MAX_NAME_BYTES));
-            format!("by {identity}, whom {issuer} vouches for")
+            format!("signed by {identity}, whom {issuer} vouches for")
         }
-    }
+    });
+    ui.data(format!("{}\n", args.artifact.pinned(&verified.digest)).as_bytes())
 }

@@ -16,6 +16,7 @@ mod registries;
 mod registry;
 #[cfg(unix)]
 mod remote;
+mod signatures;
 mod tags;
 mod talk;
 

@@ -1,11 +1,9 @@
 //! Where signatures are found, and their content.
 
-use std::collections::BTreeMap;
-
 use flumen_sign::{BUNDLE_MEDIA_TYPE_PREFIX, Refusal, Signature};
 
 use super::store::{self, SIGNATURE_ANNOTATION, SIMPLE_SIGNING};
-use crate::{Descriptor, Document, Manifest, Repository, Result, Target};
+use crate::{Descriptor, Document, Error, Manifest, Repository, Result, Target};
 
 /// cosign's artifact type for signatures of the older form that refer to their subject.
 const SIGNATURE_ARTIFACT: &str = "application/vnd.dev.cosign.artifact.sig.v1+json";
@@ -29,27 +27,23 @@ impl Candidates {
     /// Those below the tag that is made of the digest.
     pub(super) async fn tagged(repository: &Repository, subject: &Descriptor) -> Result<Self> {
         let mut found = Self::default();
-        if let Some(manifest) = store::tagged_manifest(repository, &subject.digest).await? {
-            found.add(manifest);
+        match store::tagged_manifest(repository, &subject.digest).await {
+            Ok(Some(manifest)) => found.add(manifest),
+            // What cannot be read as a manifest holds no signature that counts.
+            Ok(None) | Err(Error::InvalidManifest { .. }) => {}
+            Err(error) => return Err(error),
         }
         Ok(found)
     }
 
     /// Those in manifests whose subject it is.
     pub(super) async fn referring(repository: &Repository, subject: &Descriptor) -> Result<Self> {
-        let mut found = Self::default();
-        for referrer in repository.referrers(&subject.digest, None).await? {
-            let kind = referrer.artifact_type.as_deref().unwrap_or_default();
-            if kind != SIGNATURE_ARTIFACT && !kind.starts_with(BUNDLE_MEDIA_TYPE_PREFIX) {
-                continue;
-            }
-            if found.list.len() >= MAX_SIGNATURES {
-                found.truncated = true;
-                break;
-            }
+        let mut referrers = repository.referrers(&subject.digest, None).await?;
+        referrers.retain(holds_signatures);
+        let mut found = Self { truncated: referrers.len() > MAX_SIGNATURES, ..Self::default() };
+        for referrer in referrers.into_iter().take(MAX_SIGNATURES) {
             match repository.manifest(&Target::Digest(referrer.digest)).await {
                 Ok(manifest) => {
-                    // What cannot be read as a manifest holds no signature that counts.
                     if let Ok(Document::Manifest(manifest)) = manifest.parse() {
                         found.add(manifest);
                     }
@@ -96,14 +90,15 @@ impl Candidate {
             Err(error) => return Err(error),
         };
         Ok(if is_simple {
-            let signature = annotation(&descriptor.annotations);
-            Signature::simple(content.to_vec(), signature)
+            let signature = descriptor.annotations.get(SIGNATURE_ANNOTATION);
+            Signature::simple(content.to_vec(), signature.map_or("", String::as_str))
         } else {
             Signature::bundle(&content)
         })
     }
 }
 
-fn annotation(annotations: &BTreeMap<String, String>) -> &str {
-    annotations.get(SIGNATURE_ANNOTATION).map_or("", String::as_str)
+fn holds_signatures(referrer: &Descriptor) -> bool {
+    let kind = referrer.artifact_type.as_deref().unwrap_or_default();
+    kind == SIGNATURE_ARTIFACT || kind.starts_with(BUNDLE_MEDIA_TYPE_PREFIX)
 }

@@ -4,3 +4,4 @@ mod artifact;
 mod client;
 mod copy;
 mod judges;
+mod signature;

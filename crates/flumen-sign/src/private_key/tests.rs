@@ -3,6 +3,11 @@ use aws_lc_rs::{
     rsa::KeySize,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use ed25519_dalek::SigningKey;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256, Sha512};
+
 use super::*;
 use crate::{Claim, Refusal, Signature, Signer, Trust};
 
@@ -140,6 +145,63 @@ fn a_changed_payload_is_nobodys() {
     payload[last] ^= 1;
     let signature = Signature::simple(payload, &signature).expect("readable");
     assert_eq!(signature.authenticate(&trust(&key)).expect_err("refused"), Refusal::OtherKey);
+}
+
+#[test]
+fn signatures_of_the_content_itself_count() {
+    let key = PrivateKey::generate().expect("a key");
+    let hash = Sha256::digest(b"content");
+    let mut bundle = json!({
+        "mediaType": crate::BUNDLE_MEDIA_TYPE,
+        "verificationMaterial": { "publicKey": { "hint": "" } },
+        "messageSignature": {
+            "messageDigest": { "algorithm": "SHA2_256", "digest": STANDARD.encode(hash) },
+            "signature": STANDARD.encode(key.sign(b"content").expect("signed")),
+        },
+    });
+    let authenticate = |bundle: &Value| {
+        Signature::bundle(bundle.to_string().as_bytes())?.authenticate(&trust(&key))
+    };
+    let attested = authenticate(&bundle).expect("counts");
+    let digest = "sha256:ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
+    assert_eq!(attested.claim, Claim { digest: digest.to_owned(), repository: None });
+
+    let other = STANDARD.encode(Sha256::digest(b"other"));
+    bundle["messageSignature"]["messageDigest"]["digest"] = other.into();
+    assert_eq!(authenticate(&bundle).expect_err("refused"), Refusal::OtherKey);
+    bundle["messageSignature"]["messageDigest"] = Value::Null;
+    let refusal = authenticate(&bundle).expect_err("refused");
+    assert_eq!(refusal.to_string(), "it cannot be read: it names no digest");
+}
+
+#[test]
+fn ed25519_signs_messages_and_their_hashes() {
+    let seed = [7; 32];
+    let pair = Ed25519KeyPair::from_seed_unchecked(&seed).expect("a key");
+    let signature = SigningKey::from_bytes(&seed)
+        .sign_prehashed(Sha512::new_with_prefix(b"message"), None)
+        .expect("signed")
+        .to_bytes();
+    let key = PrivateKey::new(Pair::Ed25519(pair)).expect("a key");
+    assert!(key.public_key().verifies(b"message", &signature));
+    assert!(!key.public_key().verifies(b"other", &signature));
+    assert!(key.public_key().verifies(b"message", &key.sign(b"message").expect("signed")));
+}
+
+#[test]
+fn attestations_are_no_signatures() {
+    let key = PrivateKey::generate().expect("a key");
+    let bundle = key.sign_bundle(&claim()).expect("signed");
+    let mut bundle: Value = serde_json::from_slice(&bundle).expect("JSON");
+    let payload = json!({
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{ "digest": { "sha256": "0123456789abcdef".repeat(4) } }],
+        "predicateType": "https://example.com/scan",
+    });
+    bundle["dsseEnvelope"]["payload"] = STANDARD.encode(payload.to_string()).into();
+    let signature = Signature::bundle(bundle.to_string().as_bytes()).expect("readable");
+    let refusal = signature.authenticate(&trust(&key)).expect_err("refused");
+    assert_eq!(refusal, Refusal::Attestation { predicate: "https://example.com/scan".to_owned() });
 }
 
 #[test]

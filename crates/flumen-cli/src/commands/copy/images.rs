@@ -111,9 +111,11 @@ fn routes(names: BTreeSet<String>, to: &Repository) -> Result<Vec<Route>, Comman
             && let Some(other) = taken.insert(address.to_string(), reference.to_string())
             && other != reference.to_string()
         {
-            return Err(Failure::new(format!("`{other}` and `{reference}` would both be {address}"))
-                .hint("copy to a layout, where images keep their full name")
-                .into());
+            return Err(Failure::new(format!(
+                "`{other}` and `{reference}` would both be {address}"
+            ))
+            .hint("copy to a layout, where images keep their full name")
+            .into());
         }
         routes.push(Route { image, reference, to });
     }
@@ -178,9 +180,9 @@ fn full_name(reference: &Reference) -> String {
 
 /// Reads the name of an image as container runtimes do: the host may be missing, and so may the tag.
 fn parse(image: &str) -> Result<Reference, CommandError> {
-    let has_host = image.split_once('/').is_some_and(|(first, _)| {
-        first.contains(['.', ':']) || first == "localhost"
-    });
+    let has_host = image
+        .split_once('/')
+        .is_some_and(|(first, _)| first.contains(['.', ':']) || first == "localhost");
     let name = match (has_host, image.contains('/')) {
         (true, _) => image.to_owned(),
         (false, true) => format!("{DEFAULT_HOST}/{image}"),

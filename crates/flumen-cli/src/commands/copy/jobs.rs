@@ -40,7 +40,11 @@ pub(super) async fn jobs(args: &ArtifactArgs, places: &Places) -> Result<Vec<Job
 }
 
 /// Fills in what is not written: the only artifact of a layout, and the source's tag at the destination.
-async fn job(source: Location, destination: Location, places: &Places) -> Result<Job, CommandError> {
+async fn job(
+    source: Location,
+    destination: Location,
+    places: &Places,
+) -> Result<Job, CommandError> {
     if destination.digest().is_some() {
         return Err(Failure::new(format!("`{destination}`: a destination has no digest"))
             .hint("what arrives has the digest of the source")

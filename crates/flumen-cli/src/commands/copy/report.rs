@@ -57,7 +57,9 @@ impl Report {
 /// Says which layers must come from elsewhere.
 pub(super) fn left_out(reports: &[Report]) -> Vec<String> {
     let layers = reports.iter().flat_map(|r| r.left_out.iter().map(|l| (&r.source, l)));
-    let say = |(source, layer)| format!("{source}: layer {layer} may not be distributed and was left out");
+    let say = |(source, layer)| {
+        format!("{source}: layer {layer} may not be distributed and was left out")
+    };
     layers.map(say).collect()
 }
 

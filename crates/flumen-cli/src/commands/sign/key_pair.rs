@@ -12,21 +12,18 @@ use flumen_sign::{Password, PrivateKey};
 use crate::{
     error::{CommandError, Failure},
     key_files,
-    printable::{Lines, printable},
     ui::Ui,
 };
 
 const PRIVATE: u32 = 0o600;
 const PUBLIC: u32 = 0o644;
 
-/// A path in a message is cut here.
-const MAX_PATH_BYTES: usize = 4 << 10;
-
 /// Make a key pair to sign with
 ///
 /// Writes PREFIX.key, encrypted with the password, and PREFIX.pub. Without a password the encryption
 /// protects nothing. Files that exist are never replaced.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 #[command(after_help = "\
 Example:
   COSIGN_PASSWORD=… flumen sign generate-key-pair --output-key-prefix release")]
@@ -62,8 +59,7 @@ pub(super) fn run(args: &KeyPairArgs, ui: &Ui) -> Result<(), CommandError> {
         let _ = fs::remove_file(&private);
     })?;
     for path in [private, public] {
-        let path = printable(&path.to_string_lossy(), Lines::Escape, MAX_PATH_BYTES);
-        ui.talk(&format!("wrote {path}\n"));
+        ui.success(&format!("wrote {}", path.display()));
     }
     Ok(())
 }

@@ -1,0 +1,4 @@
+//! Bundles of a sigstore deployment that exists only here.
+
+mod deployment;
+mod keyless;
