@@ -1,4 +1,5 @@
 //! Copies between layouts, archives and registries.
+#![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
 mod graphs;
 mod judges;
@@ -17,6 +18,7 @@ fn repository(host: &str, path: &str) -> Repository {
 }
 
 /// Runs a test against one registry after the other.
+#[expect(clippy::needless_pass_by_value, reason = "a test is written where it is handed over")]
 fn with_each(test: impl AsyncFn(&TestRegistry)) {
     for_each_registry(|registry| {
         Runtime::new().expect("a runtime").block_on(test(registry));
