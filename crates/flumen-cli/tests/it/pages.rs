@@ -21,7 +21,7 @@ fn the_commands_of_the_page_about_artifacts_run() {
         match (words[0].as_str(), &words[1..]) {
             ("flumen", arguments) => {
                 let program = Path::new(env!("CARGO_BIN_EXE_flumen"));
-                let outcome = run(program, arguments, scratch.path(), Duration::from_secs(60))
+                let outcome = run(program, arguments, scratch.path(), Duration::from_mins(1))
                     .expect("the program starts");
                 let expected = i32::from(comment.contains("exit status 1"));
                 assert_eq!(outcome.status, Some(expected), "`{line}`:\n{}", outcome.stderr);
