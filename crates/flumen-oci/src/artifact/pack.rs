@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(super) const FILE: &str = "all.yaml";
-pub(super) const ENCRYPTED_FILE: &str = "all.yaml.age";
+const ENCRYPTED_FILE: &str = "all.yaml.age";
 
 /// Nobody but its owner needs to read what may hold secrets.
 const FILE_MODE: u32 = 0o600;

@@ -1,7 +1,7 @@
 //! Reads artifacts of every format: as one text, or into a directory.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
 };
@@ -10,10 +10,10 @@ use bytes::Bytes;
 
 use super::{
     About, Budget, Identities,
-    pack::{ENCRYPTED_FILE, FILE},
+    pack::FILE,
     read::{Found, Layout},
     sink::Directory,
-    unpack::FileEntry,
+    unpack::{FileEntry, Sink as _, written},
 };
 use crate::{Digest, Error, RawManifest, Repository, Result, Target};
 
@@ -52,25 +52,7 @@ pub struct PulledFiles {
 /// Reads an artifact of any format as manifests.
 pub async fn pull(from: &Repository, target: &Target, options: &PullOptions) -> Result<Pulled> {
     let found = Found::resolve(from, target).await?;
-    let identities = found.identities(options)?;
-    let text = found.text(from, options.budget).await?;
-    let digest = found.raw.digest();
-    let nothing =
-        |found: &str| Error::NotManifests { digest: digest.clone(), found: found.to_owned() };
-    if !text.has_files() {
-        return Err(nothing("empty"));
-    }
-    let mut yaml = text.finish().ok_or_else(|| nothing("a tree without manifests"))?;
-    if let Layout::Text { checksum, .. } = &found.layout {
-        if let Some(identities) = identities {
-            let mut plain = Vec::new();
-            let mut reader = identities.decrypt(&*yaml).map_err(|e| undecryptable(digest, &e))?;
-            reader.read_to_end(&mut plain).map_err(|e| undecryptable(digest, &e))?;
-            drop(reader);
-            yaml = plain;
-        }
-        check(Some(&Digest::of(&yaml)), checksum, digest)?;
-    }
+    let yaml = found.plain_text(from, options).await?;
     let about = About::new(&found.manifest, &found.layout);
     Ok(Pulled { digest: found.digest, manifest: found.raw, about, yaml: yaml.into() })
 }
@@ -90,25 +72,25 @@ pub async fn pull_to_dir(
         return Err(unusable(io::ErrorKind::NotADirectory.into()));
     }
     let found = Found::resolve(from, target).await?;
-    found.identities(options)?;
     let staging = tempfile::Builder::new().prefix(".flumen-").tempdir_in(dir).map_err(unusable)?;
-    let directory = Directory::new(staging.path().to_owned());
+    let mut content = Directory::new(staging.path().to_owned());
     let digest = found.raw.digest();
-    let content = match &found.layout {
-        Layout::Text { checksum, .. } => {
-            let directory = directory.with_checksum();
-            let mut content = found.read(from, options.budget, directory).await?;
-            if let Some(identities) = found.identities(options)? {
-                content = decrypt(content, staging.path(), identities, digest)?;
-            }
-            check(content.checksum().as_ref(), checksum, digest)?;
-            content
+    match &found.layout {
+        Layout::Text { is_encrypted: true, .. } => {
+            let plain = found.plain_text(from, options).await?;
+            let entry = FileEntry { path: Path::new(FILE), mode: SECRET_MODE };
+            content.file(&entry, &mut &*plain).map_err(unusable)?;
         }
-        _ => found.read(from, options.budget, directory).await?,
-    };
+        Layout::Text { checksum, .. } => {
+            content = found.read(from, options.budget, content.with_checksum()).await?;
+            check(content.checksum().as_ref(), checksum, digest)?;
+        }
+        _ => content = found.read(from, options.budget, content).await?,
+    }
     if content.files().is_empty() {
         return Err(Error::NotManifests { digest: digest.clone(), found: "empty".to_owned() });
     }
+    content.settle().map_err(|(path, error)| written(digest, &path, error))?;
     move_tree(staging.path(), dir)?;
     Ok(PulledFiles {
         digest: found.digest,
@@ -118,34 +100,37 @@ pub async fn pull_to_dir(
 }
 
 impl Found {
-    /// The keys, if the artifact needs some.
-    fn identities<'o>(&self, options: &'o PullOptions) -> Result<Option<&'o Identities>> {
-        match &self.layout {
+    /// The text of all manifests, decrypted and compared with its checksum.
+    async fn plain_text(&self, from: &Repository, options: &PullOptions) -> Result<Vec<u8>> {
+        let identities = match &self.layout {
             Layout::Text { is_encrypted: true, .. } => {
-                options.identities.as_ref().map(Some).ok_or(Error::Encrypted)
+                Some(options.identities.as_ref().ok_or(Error::Encrypted)?)
             }
-            _ => Ok(None),
+            _ => None,
+        };
+        let digest = self.raw.digest();
+        let nothing =
+            |found: &str| Error::NotManifests { digest: digest.clone(), found: found.to_owned() };
+        let text = self.text(from, options.budget).await?;
+        if !text.has_files() {
+            return Err(nothing("empty"));
         }
+        let mut text = text.finish().ok_or_else(|| nothing("a tree without manifests"))?;
+        if let Some(identities) = identities {
+            text = decrypt(&text, identities, digest)?;
+        }
+        if let Layout::Text { checksum, .. } = &self.layout {
+            check(Some(&Digest::of(&text)), checksum, digest)?;
+        }
+        Ok(text)
     }
 }
 
-/// Puts the plain text in the place of the encrypted one.
-fn decrypt(
-    mut content: Directory,
-    root: &Path,
-    identities: &Identities,
-    digest: &Digest,
-) -> Result<Directory> {
-    let secret = Path::new(ENCRYPTED_FILE);
-    if content.files() != [secret] {
-        return Err(undecryptable(digest, &format!("it does not hold `{ENCRYPTED_FILE}` alone")));
-    }
-    let path = root.join(secret);
-    let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
-    let mut plain = identities.decrypt(file).map_err(|error| undecryptable(digest, &error))?;
-    let entry = FileEntry { path: Path::new(FILE), mode: SECRET_MODE };
-    content.replace(secret, &entry, &mut plain).map_err(|error| undecryptable(digest, &error))?;
-    Ok(content)
+fn decrypt(secret: &[u8], identities: &Identities, digest: &Digest) -> Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    let mut reader = identities.decrypt(secret).map_err(|error| undecryptable(digest, &error))?;
+    reader.read_to_end(&mut plain).map_err(|error| undecryptable(digest, &error))?;
+    Ok(plain)
 }
 
 fn undecryptable(digest: &Digest, reason: &dyn ToString) -> Error {

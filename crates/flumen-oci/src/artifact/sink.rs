@@ -3,6 +3,7 @@
 use std::{
     fs::{self, OpenOptions},
     io::{self, Read, Write as _},
+    mem,
     path::{Path, PathBuf},
 };
 
@@ -13,6 +14,9 @@ use crate::{Digest, Hasher, digest::Algorithm};
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 const BUFFER: usize = 64 << 10;
+
+/// Bytes of small files that wait in memory.
+const MAX_HELD: usize = 8 << 20;
 
 /// The text of manifests, in memory.
 #[derive(Debug)]
@@ -110,18 +114,39 @@ fn is_manifest(path: &Path) -> bool {
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
-/// Files on disk and, where it is asked for, the checksum of all of them in the order of the archive.
+/// Files for a directory and, where it is asked for, the checksum of all of them in the order of the
+/// archive.
+///
+/// What is small stays in memory until [`Directory::settle`]: creating ten thousand files, only to
+/// find that the next entry is refused, would cost seconds.
 #[derive(Debug)]
 pub(super) struct Directory {
     root: PathBuf,
     hasher: Option<Hasher>,
     files: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+    held: Vec<Held>,
+    held_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Held {
+    path: PathBuf,
+    mode: u32,
+    content: Vec<u8>,
 }
 
 impl Directory {
     /// `root` is empty, and nobody else writes to it.
-    pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, hasher: None, files: Vec::new() }
+    pub(super) const fn new(root: PathBuf) -> Self {
+        Self {
+            root,
+            hasher: None,
+            files: Vec::new(),
+            directories: Vec::new(),
+            held: Vec::new(),
+            held_bytes: 0,
+        }
     }
 
     #[must_use]
@@ -137,44 +162,63 @@ impl Directory {
         self.hasher.clone().map(Hasher::finish)
     }
 
-    /// Replaces a file by what another reader makes of it; the checksum is that of the new one.
-    pub(super) fn replace(
-        &mut self,
-        old: &Path,
-        new: &FileEntry<'_>,
-        content: &mut dyn Read,
-    ) -> io::Result<()> {
-        self.hasher = Some(Hasher::new(Algorithm::Sha256));
-        self.file(new, content)?;
-        self.files.retain(|file| file != old);
-        fs::remove_file(self.root.join(old))
+    /// Writes what is still in memory; names the path that could not be written.
+    pub(super) fn settle(&mut self) -> Result<(), (PathBuf, io::Error)> {
+        for path in mem::take(&mut self.directories) {
+            fs::create_dir_all(self.root.join(&path)).map_err(|error| (path, error))?;
+        }
+        for Held { path, mode, content } in mem::take(&mut self.held) {
+            self.create(&path, mode)
+                .and_then(|mut file| file.write_all(&content))
+                .map_err(|error| (path, error))?;
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path, mode: u32) -> io::Result<fs::File> {
+        let path = self.root.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        create(&path, mode)
+    }
+
+    fn hash(&mut self, bytes: &[u8]) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
+        }
     }
 }
 
 impl Sink for Directory {
     fn directory(&mut self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(self.root.join(path))
+        self.directories.push(path.to_owned());
+        Ok(())
     }
 
     fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
-        let path = self.root.join(entry.path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+        let room = MAX_HELD - self.held_bytes;
+        let mut first = Vec::new();
+        content.take(room as u64 + 1).read_to_end(&mut first)?;
+        self.hash(&first);
+        self.files.push(entry.path.to_owned());
+        if first.len() <= room {
+            self.held_bytes += first.len();
+            self.held.push(Held { path: entry.path.to_owned(), mode: entry.mode, content: first });
+            return Ok(());
         }
-        let mut file = create(&path, entry.mode)?;
+        let mut file = self.create(entry.path, entry.mode)?;
+        file.write_all(&first)?;
+        drop(first);
         let mut buffer = vec![0; BUFFER];
         loop {
             let count = content.read(&mut buffer)?;
             if count == 0 {
-                break;
+                return Ok(());
             }
-            if let Some(hasher) = &mut self.hasher {
-                hasher.update(&buffer[..count]);
-            }
+            self.hash(&buffer[..count]);
             file.write_all(&buffer[..count])?;
         }
-        self.files.push(entry.path.to_owned());
-        Ok(())
     }
 }
 

@@ -247,7 +247,7 @@ fn invalid_archive(layer: &Digest, error: &io::Error) -> Error {
 }
 
 /// What a sink could not do: an entry that is there already is the fault of the archive.
-fn written(layer: &Digest, path: &Path, error: io::Error) -> Error {
+pub(super) fn written(layer: &Digest, path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
             unsafe_entry(layer, path.as_os_str().as_encoded_bytes(), "is a duplicate")

@@ -2,7 +2,7 @@
 
 use flumen_oci::{
     Descriptor, Error, RawManifest, Repository,
-    artifact::{Format, PullOptions, pack_yaml, pull},
+    artifact::{Format, PullOptions, TreeOptions, pack_path, pack_yaml, pull, pull_to_dir},
     media_type,
 };
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ async fn acceptance_12_an_image_without_manifests_is_refused() {
     let config = blob(&repository, media_type::OCI_CONFIG, "{}").await;
     let dir = tempfile::tempdir().expect("scratch directory");
     std::fs::write(dir.path().join("program"), "\x7fELF").expect("file");
-    let packed = flumen_oci::artifact::pack_path(dir.path(), &Default::default(), &metadata());
+    let packed = pack_path(dir.path(), &TreeOptions::default(), &metadata());
     let bytes = packed.expect("packed").blobs[0].1.clone();
     let layer = blob(&repository, media_type::OCI_LAYER_GZIP, bytes).await;
     manifest(&repository, media_type::OCI_MANIFEST, image(&config, &[layer])).await;
@@ -101,8 +101,7 @@ async fn static_layers_of_flux_are_the_file_itself() {
     manifest(&repository, media_type::OCI_MANIFEST, image(&config, &[layer])).await;
     let dir = tempfile::tempdir().expect("scratch directory");
     let options = PullOptions::default();
-    let pulled =
-        flumen_oci::artifact::pull_to_dir(&repository, &tag("v1"), dir.path(), &options).await;
+    let pulled = pull_to_dir(&repository, &tag("v1"), dir.path(), &options).await;
     assert_eq!(pulled.expect("pulled").files, ["manifest.json".into()] as [std::path::PathBuf; 1]);
     let text = pull(&repository, &tag("v1"), &options).await.expect("pulled").yaml;
     assert_eq!(text, YAML);

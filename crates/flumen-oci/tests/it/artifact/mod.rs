@@ -1,4 +1,5 @@
 //! Packing and reading artifacts, through the embedded registry.
+#![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
 mod determinism;
 mod directories;
