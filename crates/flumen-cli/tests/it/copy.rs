@@ -120,7 +120,7 @@ fn places_that_cannot_be_meant_are_refused() {
     let digest = format!("./new@{}", Digest::of(b""));
     copy("./source", &digest, &["a destination has no digest"]);
     let bare = ["copy", "artifact", "./source", "host/app"];
-    scratch.check_refused(&bare, 2, &["neither on a registry nor on disk"]);
+    scratch.check_refused(&bare, 1, &["neither on a registry nor on disk"]);
     let both =
         ["copy", "artifact", "--creds", "a:secret", "oci://a.example/x", "oci://b.example/x"];
     let stderr = scratch.check_refused(&both, 1, &["`--creds` would go to both", "--source-creds"]);
