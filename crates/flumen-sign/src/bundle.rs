@@ -1,8 +1,8 @@
 //! Bundles: a signature together with what is needed to check it, as one JSON document.
 
 use sigstore_verify::types::{
-    ArtifactDigest, Bundle, DsseEnvelope, DsseSignature, HashAlgorithm, PayloadBytes,
-    SignatureBytes, SignatureContent, Statement,
+    ArtifactDigest, Bundle, DsseEnvelope, DsseSignature, HashAlgorithm, KeyId, PayloadBytes,
+    Sha256Hash, SignatureBytes, SignatureContent, Statement,
     bundle::{
         MediaType, MessageDigest, PublicKeyIdentifier, VerificationMaterial,
         VerificationMaterialContent,
@@ -38,7 +38,7 @@ pub(crate) fn sign(claim: &Claim, key: &PrivateKey) -> Result<Vec<u8>, KeyError>
     let mut envelope = DsseEnvelope::new(
         PAYLOAD_TYPE,
         PayloadBytes::new(payload),
-        DsseSignature::new(SignatureBytes::new(Vec::new()), Default::default()),
+        DsseSignature::new(SignatureBytes::new(Vec::new()), KeyId::default()),
     );
     envelope.signature.sig = SignatureBytes::new(key.sign(&envelope.pae())?);
     let hint = PublicKeyIdentifier::new(key.public_key().hint());
@@ -57,30 +57,30 @@ pub(crate) fn claim(bundle: &Bundle) -> Result<Claim, Refusal> {
             let digest = signature
                 .message_digest
                 .as_ref()
-                .ok_or_else(|| Refusal::unreadable("it names no digest"))?;
+                .ok_or_else(|| Refusal::unreadable(&"it names no digest"))?;
             Ok(Claim { digest: message_digest(digest)?, repository: None })
         }
         SignatureContent::DsseEnvelope(envelope) => claim_of_statement(envelope),
-        _ => Err(Refusal::unreadable("it holds no signature")),
+        _ => Err(Refusal::unreadable(&"it holds no signature")),
     }
 }
 
 fn claim_of_statement(envelope: &DsseEnvelope) -> Result<Claim, Refusal> {
     if envelope.payload_type != PAYLOAD_TYPE {
-        return Err(Refusal::unreadable(format!("its payload is `{}`", envelope.payload_type)));
+        return Err(Refusal::unreadable(&format!("its payload is `{}`", envelope.payload_type)));
     }
-    let statement: Statement =
-        serde_json::from_slice(envelope.payload.as_bytes()).map_err(Refusal::unreadable)?;
+    let statement: Statement = serde_json::from_slice(envelope.payload.as_bytes())
+        .map_err(|error| Refusal::unreadable(&error))?;
     if statement.predicate_type != PREDICATE_TYPE {
         return Err(Refusal::Attestation { predicate: statement.predicate_type });
     }
     let [subject] = &statement.subject[..] else {
-        return Err(Refusal::unreadable("it is not for one artifact"));
+        return Err(Refusal::unreadable(&"it is not for one artifact"));
     };
     let digest = match &subject.digest {
         SubjectDigest { sha256: Some(hash), .. } => format!("sha256:{}", hash.to_hex()),
         SubjectDigest { sha512: Some(hash), .. } => format!("sha512:{}", hash.to_hex()),
-        _ => return Err(Refusal::unreadable("it names no digest")),
+        _ => return Err(Refusal::unreadable(&"it names no digest")),
     };
     let repository = Some(subject.name.clone()).filter(|name| !name.is_empty());
     Ok(Claim { digest, repository })
@@ -122,10 +122,10 @@ fn subject_digest(digest: &str) -> Option<SubjectDigest> {
 fn message_digest(digest: &MessageDigest) -> Result<String, Refusal> {
     match digest.algorithm {
         HashAlgorithm::Sha2256 => {
-            let hex: String =
-                digest.digest.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok(format!("sha256:{hex}"))
+            let hash = Sha256Hash::try_from(digest.digest.as_bytes())
+                .map_err(|error| Refusal::unreadable(&error))?;
+            Ok(format!("sha256:{}", hash.to_hex()))
         }
-        other => Err(Refusal::unreadable(format!("its digest is one of {other}"))),
+        other => Err(Refusal::unreadable(&format!("its digest is one of {other}"))),
     }
 }

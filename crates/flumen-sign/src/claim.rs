@@ -62,9 +62,9 @@ impl Claim {
 
     pub(crate) fn from_payload(bytes: &[u8]) -> Result<Self, Refusal> {
         let Payload { critical, .. } =
-            serde_json::from_slice(bytes).map_err(Refusal::unreadable)?;
+            serde_json::from_slice(bytes).map_err(|error| Refusal::unreadable(&error))?;
         if critical.kind != TYPE {
-            return Err(Refusal::unreadable(format!("its type is `{}`", critical.kind)));
+            return Err(Refusal::unreadable(&format!("its type is `{}`", critical.kind)));
         }
         let repository = critical.identity.docker_reference;
         Ok(Self {

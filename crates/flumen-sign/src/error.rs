@@ -68,7 +68,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn unreadable(reason: impl ToString) -> Self {
+    pub(crate) fn unreadable(reason: &dyn ToString) -> Self {
         Self::Unreadable { reason: reason.to_string() }
     }
 }

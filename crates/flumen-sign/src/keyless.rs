@@ -116,7 +116,7 @@ impl TrustedRoot {
         policy: &dyn sigstore_verify::Policy,
     ) -> Result<sigstore_verify::VerificationResult, Refusal> {
         let digest = artifact_digest(&claim.digest)
-            .ok_or_else(|| Refusal::unreadable("it names no digest"))?;
+            .ok_or_else(|| Refusal::unreadable(&"it names no digest"))?;
         self.verifier
             .verify(digest, bundle, policy)
             .map_err(|error| Refusal::Untrusted { reason: error.to_string() })

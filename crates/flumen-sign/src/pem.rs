@@ -52,8 +52,7 @@ pub(crate) fn write(label: &str, content: &[u8]) -> String {
         text.extend(line.iter().copied().map(char::from));
         text.push('\n');
     }
-    text.push_str(&format!("{END}{label}{DASHES}\n"));
-    text
+    text + END + label + DASHES + "\n"
 }
 
 #[cfg(test)]
@@ -62,8 +61,8 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        for length in [0, 1, 47, 48, 49, 1000] {
-            let content: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
+        for length in [0_usize, 1, 47, 48, 49, 1000] {
+            let content: Vec<u8> = (0..=250).cycle().take(length).collect();
             let text = write("SOME KEY", &content);
             assert!(text.lines().all(|line| line.len() <= WIDTH));
             let block = read(&text).expect("a block");

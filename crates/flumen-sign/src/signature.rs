@@ -48,13 +48,13 @@ pub enum Signer {
 impl Signature {
     /// A payload and its signature in Base64.
     pub fn simple(payload: Vec<u8>, signature: &str) -> Result<Self, Refusal> {
-        let signature = STANDARD.decode(signature).map_err(Refusal::unreadable)?;
+        let signature = STANDARD.decode(signature).map_err(|error| Refusal::unreadable(&error))?;
         Ok(Self(Form::Simple { payload, signature }))
     }
 
     /// A bundle as JSON.
     pub fn bundle(json: &[u8]) -> Result<Self, Refusal> {
-        let bundle = serde_json::from_slice(json).map_err(Refusal::unreadable)?;
+        let bundle = serde_json::from_slice(json).map_err(|error| Refusal::unreadable(&error))?;
         Ok(Self(Form::Bundle(Box::new(bundle))))
     }
 

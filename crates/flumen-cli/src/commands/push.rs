@@ -101,7 +101,7 @@ struct ArtifactArgs {
     #[arg(long, value_name = "FILE", requires = "sign")]
     cosign_key: Option<PathBuf>,
 
-    /// File with the password of the key; the default is the variable COSIGN_PASSWORD
+    /// File with the password of the key; the default is the variable `COSIGN_PASSWORD`
     #[arg(long, value_name = "FILE", requires = "sign")]
     password_file: Option<PathBuf>,
 

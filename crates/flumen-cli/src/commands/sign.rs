@@ -43,7 +43,7 @@ Examples:
   # For readers that know only cosign's tags, too
   flumen sign artifact oci://registry.example.com/org/app:v1.0.0 --key cosign.key --format both")]
 struct ArtifactArgs {
-    /// Artifact, as oci://HOST/PATH:TAG or oci://HOST/PATH@DIGEST
+    /// The artifact, by tag or digest
     #[arg(value_name = "URL")]
     artifact: Reference,
 
@@ -51,7 +51,7 @@ struct ArtifactArgs {
     #[arg(long, visible_alias = "cosign-key", value_name = "FILE")]
     key: PathBuf,
 
-    /// File with the password of the key; the default is the variable COSIGN_PASSWORD
+    /// File with the password of the key; the default is the variable `COSIGN_PASSWORD`
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
 

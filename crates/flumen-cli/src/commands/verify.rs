@@ -37,7 +37,7 @@ Examples:
   flumen verify artifact oci://mirror.example.com/cache/app:v1.0.0 --key cosign.pub \\
       --signed-as registry.example.com/org/app")]
 struct ArtifactArgs {
-    /// Artifact, as oci://HOST/PATH:TAG or oci://HOST/PATH@DIGEST
+    /// The artifact, by tag or digest
     #[arg(value_name = "URL")]
     artifact: Reference,
 

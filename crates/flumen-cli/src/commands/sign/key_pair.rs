@@ -32,7 +32,7 @@ pub(super) struct KeyPairArgs {
     #[arg(long, value_name = "PREFIX", default_value = "cosign")]
     output_key_prefix: PathBuf,
 
-    /// File with the password; the default is the variable COSIGN_PASSWORD
+    /// File with the password; the default is the variable `COSIGN_PASSWORD`
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
 }
