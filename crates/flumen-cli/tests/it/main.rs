@@ -6,6 +6,7 @@
 
 mod artifact;
 mod component;
+mod copy;
 mod failure;
 mod options;
 mod output;

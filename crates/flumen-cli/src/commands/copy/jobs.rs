@@ -36,6 +36,11 @@ pub(super) async fn jobs(args: &ArtifactArgs, places: &Places) -> Result<Vec<Job
     if args.all_tags {
         return all_tags(source, destination, places).await;
     }
+    if let Location::Disk(_) = destination {
+        // No layout is begun for what cannot be read.
+        let target = target(source, places).await?;
+        places.open(source, Side::Source)?.manifest(&target).await?;
+    }
     Ok(vec![job(source.clone(), destination.clone(), places).await?])
 }
 
@@ -50,11 +55,7 @@ async fn job(
             .hint("what arrives has the digest of the source")
             .into());
     }
-    let target = match (source.target(), &source) {
-        (Some(target), _) => target,
-        (None, Location::Registry(reference)) => reference.target(),
-        (None, Location::Disk(disk)) => places.layout(disk, Side::Source)?.sole_target().await?,
-    };
+    let target = target(&source, places).await?;
     let tag = match (destination.tag(), source.tag(), &target) {
         (Some(tag), ..) | (None, Some(tag), _) => Some(tag),
         (None, None, Target::Tag(tag)) => Some(tag.as_str()),
@@ -62,6 +63,15 @@ async fn job(
     };
     let destination = destination.with_tag(tag);
     Job::open(source, target, destination, places)
+}
+
+/// What a source names, written or not.
+async fn target(source: &Location, places: &Places) -> Result<Target, CommandError> {
+    Ok(match (source.target(), source) {
+        (Some(target), _) => target,
+        (None, Location::Registry(reference)) => reference.target(),
+        (None, Location::Disk(disk)) => places.layout(disk, Side::Source)?.sole_target().await?,
+    })
 }
 
 impl Job {

@@ -10,7 +10,8 @@ use flumen_oci::{
     copy::{CopyOptions, copy},
     layout::Layout,
 };
-use flumen_testkit::{skip, tool};
+use flumen_testkit::{EmbeddedRegistry, skip, tool};
+use tokio::runtime::Runtime;
 
 use super::{repository, sample::Sample, with_each};
 
@@ -24,7 +25,9 @@ fn judge(name: &str) -> Option<PathBuf> {
 }
 
 fn run(program: &Path, args: &[&str]) -> Vec<u8> {
-    let output = Command::new(program).args(args).output().expect("it starts");
+    // The key of the test has no password; without this, cosign would ask for one.
+    let output = Command::new(program).args(args).env("COSIGN_PASSWORD", "").output();
+    let output = output.expect("it starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} {args:?}: {stderr}", program.display());
     output.stdout
@@ -97,5 +100,38 @@ fn crane_reads_and_writes_the_same_layouts() {
         let target = theirs.sole_target().await.expect("one artifact");
         assert_eq!(target, Target::Digest(sample.root.digest().clone()));
         check_index(&Repository::Layout(theirs), &sample, target).await;
+    });
+}
+
+#[test]
+fn acceptance_13_signatures_verify_where_the_artifact_was_mirrored_to() {
+    let Some(cosign) = judge("cosign") else { return };
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let path = |name: &str| scratch.path().join(name).display().to_string();
+    run(&cosign, &["generate-key-pair", "--output-key-prefix", &path("key")]);
+    let (private, public) = (path("key.key"), path("key.pub"));
+    let a = EmbeddedRegistry::start();
+    let from = repository(a.host(), "org/app");
+    let sample = Runtime::new().expect("a runtime").block_on(Sample::put(&from));
+    // One of the manifests of the index: its signatures must be found on the way.
+    let digest = sample.manifests[1].digest();
+    let forms = ["--new-bundle-format=true", "--new-bundle-format=false"];
+    let sign =
+        ["--yes", "--allow-http-registry", "--tlog-upload=false", "--use-signing-config=false"];
+    for form in forms {
+        let name = format!("{}/org/app@{digest}", a.host());
+        run(&cosign, &[&["sign", "--key", &private, form], &sign[..], &[&name]].concat());
+    }
+    with_each(async |b| {
+        // Connections belong to the runtime that made them.
+        let from = repository(a.host(), "org/app");
+        let to = repository(b.host(), "other/app");
+        let tag = Target::Tag("v1".to_owned());
+        copy(&from, &tag, &to, Some("v1"), &CopyOptions::default()).await.expect("a mirror");
+        let name = format!("{}/other/app@{digest}", b.host());
+        let verify = ["--allow-http-registry", "--insecure-ignore-tlog"];
+        for form in forms {
+            run(&cosign, &[&["verify", "--key", &public, form], &verify[..], &[&name]].concat());
+        }
     });
 }
