@@ -14,10 +14,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A message says what is wrong; [`Error::hint`] what to try. No variant carries credentials.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Stands in for what is being written.
-    #[error("not available yet")]
-    Missing,
-
     // names
     #[error("`{text}`: URL must be in format 'oci://<domain>/<org>/<repo>'")]
     InvalidReference { text: String },

@@ -32,12 +32,11 @@ impl Expected {
         match self {
             Self::Exactly(name) => name == signed_as,
             Self::MirrorOf { path, .. } => {
-                let same_path =
-                    signed_as.split_once('/').is_some_and(|(_, signed_path)| signed_path == path);
+                let Some((host, signed_path)) = signed_as.split_once('/') else { return false };
                 let below_host = path
                     .strip_suffix(signed_as)
                     .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-                same_path || below_host
+                is_host(host) && (signed_path == path || below_host)
             }
         }
     }
@@ -50,6 +49,11 @@ impl fmt::Display for Expected {
             Self::MirrorOf { host, path } => write!(f, "{host}/{path}"),
         }
     }
+}
+
+/// Tells `registry.example.com/app` from `org/app`, as container tools do.
+fn is_host(part: &str) -> bool {
+    part == "localhost" || part.contains(['.', ':'])
 }
 
 /// The name of a repository as signatures have it.
