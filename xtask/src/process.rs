@@ -48,10 +48,15 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result {
 /// Builds the release binary and says where it is.
 pub(crate) fn release_binary() -> Result<PathBuf> {
     show(&mut cargo(&["build", "--release", "--quiet", "--package", "flumen-cli"]))?;
+    built("release/flumen")
+}
+
+/// Where Cargo put a program, given below its target directory.
+pub(crate) fn built(program: &str) -> Result<PathBuf> {
     let metadata = capture(&mut cargo(&["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
-    Ok(Path::new(target).join("release").join(format!("flumen{}", env::consts::EXE_SUFFIX)))
+    Ok(Path::new(target).join(format!("{program}{}", env::consts::EXE_SUFFIX)))
 }
 
 /// Where a program is on `PATH`.

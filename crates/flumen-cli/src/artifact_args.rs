@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use flumen_oci::{
     Reference, Repository, Target,
-    artifact::{Budget, Identities, PullOptions, Pulled, pull},
+    artifact::{Budget, Identities, Ignore, PullOptions, Pulled, pull},
 };
 
 use crate::{
@@ -44,17 +44,37 @@ impl ReadArgs {
     }
 }
 
-/// What a reference names, after its signature was checked if the options ask for that. What follows
-/// must use the answer and not the tag, which may move.
-pub(crate) async fn verified(
-    repository: &Repository,
-    reference: &Reference,
-    signatures: &VerifyArgs,
-    is_demanded: bool,
-) -> Result<Target, CommandError> {
-    if !is_demanded && !signatures.are_given() {
-        return Ok(reference.target());
+/// Whether the signature is checked before anything is read.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Check the signature first; implied by the options under Signatures
+    #[arg(long)]
+    verify: bool,
+
+    #[command(flatten)]
+    signatures: VerifyArgs,
+}
+
+impl CheckArgs {
+    /// What a reference names, after its signature was checked if the options ask for that. What
+    /// follows must use the answer and not the tag, which may move.
+    pub(crate) async fn checked(
+        &self,
+        repository: &Repository,
+        reference: &Reference,
+    ) -> Result<Target, CommandError> {
+        if !self.verify && !self.signatures.are_given() {
+            return Ok(reference.target());
+        }
+        let verified = self.signatures.verify(repository, &reference.target()).await?;
+        Ok(Target::Digest(verified.digest))
     }
-    let verified = signatures.verify(repository, &reference.target()).await?;
-    Ok(Target::Digest(verified.digest))
+}
+
+/// What is left out of a directory: what the patterns say, or if there are none what always is.
+pub(crate) fn ignore(patterns: &[String]) -> Ignore {
+    if patterns.is_empty() {
+        return Ignore::default();
+    }
+    Ignore::new(patterns.iter().map(String::as_str))
 }

@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use flumen_oci::{
     Reference,
-    artifact::{Ignore, TreeOptions, compare_with_path},
+    artifact::{TreeOptions, compare_with_path},
 };
 use similar::TextDiff;
 
 use crate::{
-    artifact_args::ReadArgs, error::CommandError, printable::Lines, printable::printable,
-    registry_args::RegistryArgs, runtime, ui::Ui,
+    artifact_args::{ReadArgs, ignore},
+    error::CommandError,
+    printable::Lines,
+    printable::printable,
+    registry_args::RegistryArgs,
+    runtime,
+    ui::Ui,
 };
 
 const CONTEXT: usize = 3;
@@ -106,11 +111,7 @@ async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), Co
 
 async fn files(args: &ArtifactArgs, path: &Path, ui: &Ui) -> Result<(), CommandError> {
     let options = TreeOptions {
-        ignore: if args.ignore_paths.is_empty() {
-            Ignore::default()
-        } else {
-            Ignore::new(args.ignore_paths.iter().map(String::as_str))
-        },
+        ignore: ignore(&args.ignore_paths),
         resolve_symlinks: args.resolve_symlinks,
         normalize_modes: true,
     };

@@ -11,7 +11,7 @@ use flumen_oci::{
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, verified},
+    artifact_args::{CheckArgs, ReadArgs},
     error::CommandError,
     listing,
     printable::{Lines, printable},
@@ -19,7 +19,6 @@ use crate::{
     runtime,
     structured::Structured,
     ui::Ui,
-    verify_args::VerifyArgs,
 };
 
 /// A line of the answer longer than this is no name any more.
@@ -62,12 +61,8 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Check the signature first; implied by the options under Signatures
-    #[arg(long)]
-    verify: bool,
-
     #[command(flatten)]
-    signatures: VerifyArgs,
+    check: CheckArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -110,7 +105,7 @@ pub(crate) fn run(args: &InspectArgs, ui: &Ui) -> Result<(), CommandError> {
 fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let pulled = runtime::block_on(async {
         let repository = args.registry.open(&args.url)?;
-        let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
+        let target = args.check.checked(&repository, &args.url).await?;
         Ok(pull(&repository, &target, &args.read.options()?).await?)
     })?;
     let name = args.url.pinned(&pulled.digest);

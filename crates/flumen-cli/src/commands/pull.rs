@@ -6,12 +6,11 @@ use clap::{Args, Subcommand};
 use flumen_oci::{Reference, artifact};
 
 use crate::{
-    artifact_args::{ReadArgs, verified},
+    artifact_args::{CheckArgs, ReadArgs},
     error::CommandError,
     registry_args::RegistryArgs,
     runtime,
     ui::Ui,
-    verify_args::VerifyArgs,
 };
 
 /// Pull from a registry
@@ -54,12 +53,8 @@ struct ArtifactArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Check the signature first; implied by the options under Signatures
-    #[arg(long)]
-    verify: bool,
-
     #[command(flatten)]
-    signatures: VerifyArgs,
+    check: CheckArgs,
 
     #[command(flatten)]
     registry: RegistryArgs,
@@ -77,7 +72,7 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.output.is_some() {
         ui.step(&format!("pulling {}", args.url));
     }
-    let target = verified(&repository, &args.url, &args.signatures, args.verify).await?;
+    let target = args.check.checked(&repository, &args.url).await?;
     let Some(dir) = &args.output else {
         let pulled = artifact::pull(&repository, &target, &options).await?;
         return ui.data(&pulled.yaml);

@@ -12,16 +12,14 @@ use flumen_build::{Inputs, Options};
 use flumen_fs::DiskTree;
 use flumen_oci::{
     Reference, Target,
-    artifact::{
-        self, Format, Ignore, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text,
-    },
+    artifact::{self, Format, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text},
     signature::{self, SignOptions},
 };
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::ReadArgs,
+    artifact_args::{ReadArgs, ignore},
     env,
     error::{CommandError, Failure},
     key_files::{self, read_text},
@@ -293,11 +291,7 @@ impl ArtifactArgs {
 impl TreeArgs {
     fn options(&self, reproducible: bool) -> TreeOptions {
         TreeOptions {
-            ignore: if self.ignore_paths.is_empty() {
-                Ignore::default()
-            } else {
-                Ignore::new(self.ignore_paths.iter().map(String::as_str))
-            },
+            ignore: ignore(&self.ignore_paths),
             resolve_symlinks: self.resolve_symlinks,
             normalize_modes: reproducible,
         }

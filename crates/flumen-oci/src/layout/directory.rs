@@ -160,6 +160,7 @@ impl Directory {
         self.place(INDEX, &index.to_bytes())?;
         sync_dir(&self.root)
     }
+
     /// Replaces a small file of the layout.
     fn place(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let target = self.root.join(name);
