@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 14] = [
+const LAYERS: [(&str, u8); 18] = [
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),
@@ -26,11 +26,15 @@ const LAYERS: [(&str, u8); 14] = [
     ("flumen-fs", 2),
     ("flumen-kustomize", 2),
     ("flumen-build", 2),
+    ("flumen-diff", 2),
+    ("flumen-health", 2),
     // 3: the outside world
     ("flumen-sign", 3),
     ("flumen-oci", 3),
     ("flumen-git", 3),
+    ("flumen-kube", 3),
     // 4: delivery
+    ("flumen-apply", 4),
     ("flumen-pipeline", 4),
     // 5: embedded mode
     ("flumen-registry", 5),

@@ -1,0 +1,1 @@
+//! From objects to a healthy cluster: plan, staged apply, inventory, prune, wait.

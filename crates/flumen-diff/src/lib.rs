@@ -1,0 +1,6 @@
+//! What applying an object would change, and how that is shown.
+//!
+//! ```text
+//! manifest ─▶ normalize ─▶ what is sent
+//! live, dry-run result ─▶ drift ─▶ changed or not ─▶ entries, unified text (secrets masked)
+//! ```

@@ -1,0 +1,19 @@
+//! A Kubernetes API server, seen through the few requests that delivery is made of.
+//!
+//! [`Cluster`] is what the engines above talk to; [`Client`] is the one implementation, on the `kube`
+//! crate. Objects are trees of `flumen-yaml` on both sides: a body is read into a tree once, and
+//! nothing above this crate sees a type of the client library.
+//!
+//! ```text
+//! kubeconfig, flags ─▶ connect ─▶ Client ─ Cluster ─▶ get, list, watch, apply, patch, delete
+//!                                   └─ discovery: kind ─▶ Resource
+//! ```
+
+mod cluster;
+mod error;
+
+pub use cluster::{
+    ApplyOptions, Cluster, DeleteOptions, Event, List, ListOptions, ObjectName, PatchType,
+    Propagation, Resource, WatchOptions, Write,
+};
+pub use error::{Cause, Error, Status};
