@@ -4,3 +4,7 @@
 //! manifest ─▶ normalize ─▶ what is sent
 //! live, dry-run result ─▶ drift ─▶ changed or not ─▶ entries, unified text (secrets masked)
 //! ```
+
+mod normalize;
+
+pub use normalize::{normalize, normalize_for_comparison};
