@@ -14,7 +14,7 @@ mod quantity;
 mod time;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use flumen_yaml::{Entry, Map, Node, Tag, Text, Value, int_value, same_value};
+use flumen_yaml::{Entry, Map, Node, Tag, Text, Value, int_value};
 
 /// Makes of a manifest the object that is sent.
 ///
@@ -46,31 +46,6 @@ pub fn normalize(object: &mut Node) {
         map.remove("status");
     }
     round_large_integers(object);
-}
-
-/// Makes two answers of a server comparable; both sides need it.
-///
-/// Servers before 1.27 answer the dry-run of an autoscaler with its first metric twice and an empty
-/// one at the end.
-pub fn normalize_for_comparison(object: &mut Node) {
-    let is = |key, value| object.get(key).and_then(Node::as_str) == Some(value);
-    if !is("kind", "HorizontalPodAutoscaler") {
-        return;
-    }
-    let has_metrics = is("apiVersion", "autoscaling/v2");
-    let Some(mut typed) = convert::typed(object) else { return };
-    let metrics = typed.at_mut(&["spec", "metrics"]).filter(|_| has_metrics);
-    if let Some(metrics) = metrics.and_then(Node::as_seq_mut) {
-        let mut kept: Vec<Node> = Vec::with_capacity(metrics.len());
-        for metric in metrics.drain(..) {
-            let has_type = metric.get("type").and_then(Node::as_str).is_some_and(|t| !t.is_empty());
-            if has_type && !kept.iter().any(|known| same_value(known, &metric)) {
-                kept.push(metric);
-            }
-        }
-        *metrics = kept;
-    }
-    *object = typed;
 }
 
 /// Servers read what does not fit 64 bits with a sign as a float, so that is what they keep.
