@@ -89,11 +89,6 @@ impl Authority {
     }
 }
 
-/// A new private key as PEM, for what signs something other than certificates.
-pub(crate) fn private_key() -> io::Result<String> {
-    Ok(KeyPair::generate().map_err(invalid)?.serialize_pem())
-}
-
 fn invalid(error: rcgen::Error) -> io::Error {
     io::Error::other(error)
 }

@@ -23,20 +23,24 @@ use super::{
     kubeconfig::{User, kubeconfig},
 };
 use crate::{
-    certificate::{Authority, Certificate, Identity, private_key},
+    certificate::{Authority, Certificate, Identity},
     kube_programs::kube_program,
     outside::skip,
     process::{Outcome, run},
 };
 
 /// A cluster starts within seconds; this only ends the ones that hang.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 const POLL: Duration = Duration::from_millis(25);
 /// Another program can take a port between our choice and its use.
 const ATTEMPTS: usize = 3;
 /// Below what systems give to outgoing connections, so that no client takes the port of a server
 /// that is being restarted.
 const PORTS: std::ops::Range<u16> = 12_000..30_000;
+
+/// What tokens of service accounts are checked and signed with, in the directory of the cluster.
+const ACCOUNT_CERTIFICATE: &str = "service-accounts.pem";
+const ACCOUNT_KEY: &str = "service-accounts-key.pem";
 
 /// A running cluster with data of its own; it ends when the value is dropped, or with the process.
 pub struct KubeCluster {
@@ -58,7 +62,8 @@ pub struct KubeCluster {
 impl KubeCluster {
     /// Starts a cluster in which nobody acts but the test: no controllers, so the test can play them.
     ///
-    /// Pods need no service account, because nobody makes the one that they would use.
+    /// Pods need no service account, because nobody makes the one that they would use. The cluster
+    /// roles `view`, `edit` and `admin` are empty, because nobody gathers their rules.
     /// `None` when the machine has no such programs; that is said as skipped.
     ///
     /// # Panics
@@ -199,13 +204,14 @@ impl KubeCluster {
         let scratch = tempfile::Builder::new().prefix("flumen-kube-").tempdir()?;
         let authority = Authority::new()?;
         let files = authority.certify_loopback(scratch.path())?;
-        let account_key = scratch.path().join("service-account.pem");
-        fs::write(&account_key, private_key()?)?;
+        let accounts = authority.certify_user("service-accounts", None)?;
+        fs::write(scratch.path().join(ACCOUNT_CERTIFICATE), accounts.certificate)?;
+        fs::write(scratch.path().join(ACCOUNT_KEY), accounts.key)?;
 
         let store = format!("http://127.0.0.1:{}", free_port()?);
         let etcd = Guarded::start(&program("etcd")?, &etcd_arguments(&store), scratch.path())?;
         let port = free_port()?;
-        let mut apiserver_arguments = apiserver_arguments(port, &store, &files, &account_key);
+        let mut apiserver_arguments = apiserver_arguments(port, &store, &files);
         if !controllers {
             apiserver_arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
         }
@@ -234,8 +240,7 @@ impl KubeCluster {
             cluster.wait_until_ready(&mut apiserver)?;
         }
         if controllers {
-            let arguments =
-                controller_arguments(&cluster.kubeconfig(), &files.authority, &account_key);
+            let arguments = controller_arguments(&cluster.kubeconfig(), &files.authority);
             let program = program("kube-controller-manager")?;
             cluster.controllers =
                 Some(Guarded::start(&program, &arguments, cluster.scratch.path())?);
@@ -306,13 +311,7 @@ fn etcd_arguments(store: &str) -> Vec<String> {
     ]
 }
 
-fn apiserver_arguments(
-    port: u16,
-    store: &str,
-    files: &Certificate,
-    account_key: &Path,
-) -> Vec<String> {
-    let account_key = account_key.display();
+fn apiserver_arguments(port: u16, store: &str, files: &Certificate) -> Vec<String> {
     vec![
         format!("--etcd-servers={store}"),
         "--bind-address=127.0.0.1".to_owned(),
@@ -322,8 +321,8 @@ fn apiserver_arguments(
         format!("--tls-private-key-file={}", files.key.display()),
         format!("--client-ca-file={}", files.authority.display()),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-        format!("--service-account-key-file={account_key}"),
-        format!("--service-account-signing-key-file={account_key}"),
+        format!("--service-account-key-file={ACCOUNT_CERTIFICATE}"),
+        format!("--service-account-signing-key-file={ACCOUNT_KEY}"),
         "--service-cluster-ip-range=10.0.0.0/16".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
         "--allow-privileged=true".to_owned(),
@@ -334,11 +333,11 @@ fn apiserver_arguments(
     ]
 }
 
-fn controller_arguments(kubeconfig: &Path, authority: &Path, account_key: &Path) -> Vec<String> {
+fn controller_arguments(kubeconfig: &Path, authority: &Path) -> Vec<String> {
     vec![
         format!("--kubeconfig={}", kubeconfig.display()),
         format!("--root-ca-file={}", authority.display()),
-        format!("--service-account-private-key-file={}", account_key.display()),
+        format!("--service-account-private-key-file={ACCOUNT_KEY}"),
         "--leader-elect=false".to_owned(),
         "--secure-port=0".to_owned(),
     ]
