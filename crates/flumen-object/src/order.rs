@@ -35,7 +35,7 @@ const FIRST: [&str; 23] = [
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 impl ObjectId {
-    /// Compares by the order of applying. Deleting goes the other way round.
+    /// Compares by the order of applying. Versions do not matter.
     pub fn cmp_for_apply(&self, other: &Self) -> Ordering {
         let key = |id: &Self| rank(&id.gvk.kind);
         key(self)
@@ -44,6 +44,11 @@ impl ObjectId {
             .then_with(|| self.gvk.kind.as_str().cmp(other.gvk.kind.as_str()))
             .then_with(|| self.namespace.as_str().cmp(other.namespace.as_str()))
             .then_with(|| self.name.as_str().cmp(other.name.as_str()))
+    }
+
+    /// Compares by the order of deleting, the exact reverse: what others stand on goes last.
+    pub fn cmp_for_delete(&self, other: &Self) -> Ordering {
+        other.cmp_for_apply(self)
     }
 }
 
@@ -99,5 +104,7 @@ mod tests {
         shuffled.reverse();
         shuffled.sort_by(ObjectId::cmp_for_apply);
         assert_eq!(shuffled, ordered);
+        shuffled.sort_by(ObjectId::cmp_for_delete);
+        assert!(shuffled.iter().rev().eq(&ordered));
     }
 }
