@@ -12,6 +12,7 @@ mod corpora;
 mod generate;
 mod generate_fieldspecs;
 mod generate_schema;
+mod generate_typed;
 mod golden;
 mod process;
 mod progress;

@@ -5,7 +5,7 @@ use std::{fs, process::Command, time::Duration};
 use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
 
 use crate::{
-    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema,
+    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
     process::{cargo, find, release_binary, show},
     progress::Progress,
     tools,
@@ -105,7 +105,9 @@ pub(crate) fn generate(arguments: &[String]) -> Result {
 
 /// Makes or checks every generated table; `unknown` tells which could not be judged, and why.
 fn tables(check: bool, unknown: &mut Vec<String>) -> Result {
-    for make in [generate::run, generate_fieldspecs::run, generate_schema::run] {
+    let makers =
+        [generate::run, generate_typed::run, generate_fieldspecs::run, generate_schema::run];
+    for make in makers {
         unknown.extend(make(check)?);
     }
     Ok(())

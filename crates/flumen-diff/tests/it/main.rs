@@ -1,7 +1,8 @@
-//! Plans and differences against what the reference says.
+//! Everything that this crate does to whole objects, judged by recorded cases.
 #![allow(clippy::disallowed_methods, reason = "tests read recorded data")]
 
 mod differences;
+mod normalize;
 mod plans;
 
 use std::fs;
