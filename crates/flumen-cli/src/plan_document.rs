@@ -1,19 +1,22 @@
 //! Plans as programs read them.
 
 use flumen_apply::{Plan, Planned};
-use flumen_diff::{Change, ChangeSubject, PlanOperation};
-use serde::Serialize;
+use flumen_diff::{Change, ChangeSubject, PlanDocument, PlanOperation};
 
-use crate::{
-    error::{CommandError, Failure},
-};
+use crate::error::CommandError;
 
-#[derive(Serialize)]
-pub(crate) struct PlanDocument {
-    op: PlanOperation,
-    /// The same as `k8s_content_diff`, as indented text.
-    plan: String,
-    k8s_content_diff: Vec<Change>,
-    /// The objects that would be written, as YAML documents.
-    dry_run_output: String,
+/// The document that approval tools know. Values of secrets are masked.
+pub(crate) fn document(plan: &Plan) -> Result<PlanDocument, CommandError> {
+    let candidates = plan.objects.iter().filter(|object| object.is_change());
+    let changes = plan.objects.iter().map(change).collect();
+    PlanDocument::new(PlanOperation::Apply, changes, candidates.filter_map(|it| it.result.as_ref()))
+        .map_err(|error| CommandError::failure(error.to_string()))
+}
+
+fn change(planned: &Planned) -> Change {
+    let subject = ChangeSubject { id: &planned.id, resource: &planned.resource };
+    match &planned.error {
+        Some(error) => Change::failed(subject, error.message.clone()),
+        None => Change::between(subject, planned.live.as_ref(), planned.result.as_ref()),
+    }
 }

@@ -12,7 +12,7 @@ use crate::{
     error::CommandError,
     interrupt::interruptible,
     inventory_args::{InventoryArgs, parse_name},
-    plan_document::PlanDocument,
+    plan_document::document,
     plan_file::PlanFile,
     plan_text, refusals,
     run_args::{PruneArgs, ReviewArgs},
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &PlanArgs, ui: &Ui) -> Result<(), CommandError> {
         let recorded = site.store().load().await?;
         let plan = plan(&site.client, objects, &site.store(), &options).await?;
         match args.output {
-            Some(format) => format.print(&PlanDocument::new(&plan)?, ui)?,
+            Some(format) => format.print(&document(&plan)?, ui)?,
             None => ui.styled_data(&plan_text::plan(&plan))?,
         }
         if let Some(path) = &args.out {

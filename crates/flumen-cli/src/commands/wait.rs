@@ -1,8 +1,10 @@
 //! `flumen wait`.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clap::{Args, Subcommand};
+use flumen_apply::WaitOptions;
+use tokio::time::Instant;
 
 use crate::{
     duration,
@@ -58,6 +60,16 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
 async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
     let site = args.inventory.open(&args.name, Some(args.timeout)).await?;
     let recorded = site.recorded().await?;
+    let options = WaitOptions {
+        selector: Some(site.owner.selector()),
+        rules: Arc::default(),
+        fail_fast: true,
+        deadline: Instant::now() + args.timeout,
+    };
     let report = RunReport::new(ui);
-    todo!()
+    let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;
+    report.finish()?;
+    waited?;
+    ui.success(&format!("all {} objects are healthy", recorded.inventory.len()));
+    Ok(())
 }

@@ -27,7 +27,7 @@ fn acceptance_21_a_first_deploy_adds_every_line_of_every_object() {
     }
     let text: Value =
         serde_json::from_str(plan["plan"].as_str().expect("a text")).expect("the same as text");
-    assert_eq!(text, plan["k8s_content_diff"]);
+    assert_eq!(text["k8s_content_diff"], plan["k8s_content_diff"]);
     let manifests = plan["dry_run_output"].as_str().expect("a text");
     assert_eq!(manifests.matches("kind: ConfigMap").count(), 2, "{manifests}");
     assert!(site.object("configmap/a").is_none());
