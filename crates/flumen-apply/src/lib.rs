@@ -33,6 +33,7 @@ pub use config_map::ConfigMapStore;
 pub use delete::delete;
 pub use deployment::{Deployment, Result as DeploymentResult};
 pub use error::{Error, ObjectError};
+pub use history::{History, Pass, Snapshot};
 pub use inventory::{Entry, Inventory, Seen};
 pub use options::{Options, Prune};
 pub use owner::Owner;

@@ -5,11 +5,15 @@
 
 mod gvk;
 mod images;
+mod inventory;
 mod object;
 mod order;
 mod origin;
+mod stage;
 
 pub use gvk::Gvk;
 pub use images::container_images;
+pub use inventory::InventoryIdError;
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;
+pub use stage::{GroupKind, GroupKindError, Stage};

@@ -35,15 +35,24 @@ const FIRST: [&str; 23] = [
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 impl ObjectId {
-    /// Compares by the order of applying. Deleting goes the other way round.
+    /// Where the kind stands in the order of applying; kinds that nothing stands on share one place.
+    pub fn apply_rank(&self) -> usize {
+        rank(&self.gvk.kind)
+    }
+
+    /// Compares by the order of applying. Versions do not matter.
     pub fn cmp_for_apply(&self, other: &Self) -> Ordering {
-        let key = |id: &Self| rank(&id.gvk.kind);
-        key(self)
-            .cmp(&key(other))
+        self.apply_rank()
+            .cmp(&other.apply_rank())
             .then_with(|| self.gvk.group.as_str().cmp(other.gvk.group.as_str()))
             .then_with(|| self.gvk.kind.as_str().cmp(other.gvk.kind.as_str()))
             .then_with(|| self.namespace.as_str().cmp(other.namespace.as_str()))
             .then_with(|| self.name.as_str().cmp(other.name.as_str()))
+    }
+
+    /// Compares by the order of deleting, the exact reverse: what others stand on goes last.
+    pub fn cmp_for_delete(&self, other: &Self) -> Ordering {
+        other.cmp_for_apply(self)
     }
 }
 
@@ -99,5 +108,7 @@ mod tests {
         shuffled.reverse();
         shuffled.sort_by(ObjectId::cmp_for_apply);
         assert_eq!(shuffled, ordered);
+        shuffled.sort_by(ObjectId::cmp_for_delete);
+        assert!(shuffled.iter().rev().eq(&ordered));
     }
 }

@@ -4,12 +4,7 @@ use std::{fs, sync::Arc};
 
 use flumen_build::{Inputs, Options, build};
 use flumen_fs::MemoryTree;
-use flumen_object::ObjectId;
 use serde_json::Value;
-
-fn entry(id: &ObjectId) -> String {
-    format!("{}_{}_{}_{}", id.namespace, id.name, id.gvk.group, id.gvk.kind)
-}
 
 #[test]
 fn objects_come_in_the_order_of_the_reference() {
@@ -30,7 +25,8 @@ fn objects_come_in_the_order_of_the_reference() {
         };
         let built =
             build(Arc::new(MemoryTree::new()), &inputs, &Options::default()).expect("objects");
-        let order: Vec<String> = built.objects.iter().map(|object| entry(&object.id())).collect();
+        let order: Vec<String> =
+            built.objects.iter().map(|object| object.id().inventory_id()).collect();
         assert_eq!(serde_json::json!(order), case["expect"]["apply"], "{}", case["id"]);
         checked += 1;
     }
