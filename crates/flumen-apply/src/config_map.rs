@@ -254,7 +254,7 @@ impl Part {
         // Ids, quotes, names of fields, and twice the digest of 16 characters.
         self.bytes += 2 * id.len() + 80;
         if let Some(seen) = &entry.seen {
-            self.digests.insert(id.clone(), format!("{} {}", seen.desired, seen.live));
+            self.digests.insert(id.clone(), seen.to_string());
         }
         self.resources.push(ResourceRef { id, ver: entry.id.gvk.version.to_string() });
     }
@@ -272,10 +272,7 @@ fn read_part(object: &Node, recorded: &mut Recorded) -> Result<(), String> {
         for resource in resources {
             let id = ObjectId::from_inventory(&resource.id, &resource.ver)
                 .map_err(|error| error.to_string())?;
-            let seen = digests.get(&resource.id).and_then(|text| {
-                let (desired, live) = text.split_once(' ')?;
-                Some(Seen { desired: desired.to_owned(), live: live.to_owned() })
-            });
+            let seen = digests.get(&resource.id).and_then(|text| Seen::parse(text));
             recorded.inventory.insert(Entry { id, seen });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flumen_diff::{desired_digest, normalize};
+use flumen_diff::normalize;
 use flumen_kube::{Cluster, Resource};
 use flumen_object::{Gvk, Object, ObjectId, ObjectSet, Origin};
 use flumen_yaml::{Node, Text};
@@ -16,7 +16,6 @@ pub(crate) struct Desired {
     /// `None` while the kind is not served.
     pub(crate) resource: Option<Resource>,
     pub(crate) body: Node,
-    pub(crate) digest: String,
     pub(crate) origin: Origin,
 }
 
@@ -72,8 +71,7 @@ impl Desired {
             spec.remove("replicas");
         }
         options.owner.marks(&mut body);
-        let mut desired =
-            Self { id: ObjectId::default(), resource, body, digest: String::new(), origin };
+        let mut desired = Self { id: ObjectId::of(&body), resource, body, origin };
         desired.place(namespaced, options);
         desired
     }
@@ -92,9 +90,7 @@ impl Desired {
                 _ => {}
             }
         }
-        let object = Object { node: self.body.clone(), origin: Origin::default() };
-        self.id = object.id();
-        self.digest = desired_digest(&self.body);
+        self.id = ObjectId::of(&self.body);
     }
 }
 

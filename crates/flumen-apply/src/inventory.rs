@@ -3,9 +3,11 @@
 //! An inventory may name objects that are not there (a run died before it created them), but never
 //! misses one that is: it grows before the first write of a run and shrinks after the last.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
+use flumen_diff::ObjectDigest;
 use flumen_object::ObjectId;
+use flumen_yaml::Node;
 
 /// The objects of one owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,8 +30,33 @@ pub struct Entry {
 /// When both are the same again, applying the object again would change nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    pub desired: String,
-    pub live: String,
+    pub desired: ObjectDigest,
+    pub live: ObjectDigest,
+}
+
+impl Seen {
+    pub(crate) fn of(desired: &Node, live: &Node) -> Self {
+        let uid = live.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
+        Self {
+            desired: ObjectDigest::of_desired(desired, uid),
+            live: ObjectDigest::of_live(live),
+        }
+    }
+}
+
+/// Two digests with a space between them.
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.desired, self.live)
+    }
+}
+
+impl Seen {
+    /// What [`Display`](fmt::Display) writes. Anything else is as good as nothing: the object is reviewed again.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (desired, live) = text.split_once(' ')?;
+        Some(Self { desired: desired.parse().ok()?, live: live.parse().ok()? })
+    }
 }
 
 impl Inventory {

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use flumen_diff::live_digest;
 use flumen_kube::{Cluster, ListOptions, Resource};
-use flumen_object::{Gvk, Object, Origin};
+use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::{Error, Inventory, Options, desired::Desired};
+use crate::{Error, Inventory, Options, Seen, desired::Desired};
 
 /// Live objects of the owner, by inventory id.
 #[derive(Debug, Default)]
@@ -113,15 +112,11 @@ fn sort_in(
     known: &Inventory,
 ) {
     for node in items {
-        let object = Object { node, origin: Origin::default() };
-        let id = object.id().inventory_id();
+        let id = ObjectId::of(&node).inventory_id();
         let Some(desired) = wanted.get(&id) else { continue };
         let seen = known.get(&desired.id).and_then(|entry| entry.seen.as_ref());
-        let same = seen.is_some_and(|seen| {
-            seen.desired == desired.digest && seen.live == live_digest(&object.node)
-        });
-        let facts =
-            if same { Found::AsApplied } else { Found::Otherwise(Box::new(object.node)) };
+        let same = seen.is_some_and(|seen| *seen == Seen::of(&desired.body, &node));
+        let facts = if same { Found::AsApplied } else { Found::Otherwise(Box::new(node)) };
         found.insert(id, facts);
     }
 }

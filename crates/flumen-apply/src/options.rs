@@ -1,6 +1,10 @@
 //! What a caller decides about a run.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use flumen_diff::{IgnoreRules, Takeover};
+use flumen_health::HealthRules;
+use flumen_yaml::Node;
 
 use crate::{Deployment, Owner};
 
@@ -22,6 +26,12 @@ pub struct Options {
     pub strict_kinds: bool,
     /// Apply the objects that pass, although others of the same stage do not.
     pub keep_going: bool,
+    /// What is taken from those who managed an object before.
+    pub takeover: Takeover,
+    /// Differences that do not count.
+    pub ignore: IgnoreRules,
+    /// What counts as healthy.
+    pub health: Arc<HealthRules>,
     /// What is written into the history. `None` keeps no history.
     pub deployment: Option<Deployment>,
 }
@@ -51,7 +61,18 @@ impl Options {
             wait: false,
             strict_kinds: false,
             keep_going: false,
+            takeover: Takeover::default(),
+            ignore: IgnoreRules::default(),
+            health: Arc::default(),
             deployment: None,
         }
+    }
+
+    /// The patch that takes fields over from earlier managers of `live`, if there are any.
+    pub(crate) fn takes_over(&self, desired: &Node, live: &Node) -> Option<Node> {
+        if self.owner.merges(desired) || self.owner.merges(live) {
+            return None;
+        }
+        self.takeover.patch(live, &self.owner.manager)
     }
 }

@@ -1,11 +1,11 @@
 //! What applying an object would do: dry run, and comparison with what is there. Writes nothing.
 
-use flumen_diff::{clean_up, has_drift, live_digest};
+use flumen_diff::{has_drifted, is_new};
 use flumen_kube::{ApplyOptions, Cluster, ObjectName, Resource, Write};
 use flumen_yaml::Node;
 
 use crate::{
-    Error, ObjectError, Options,
+    Error, ObjectError, Options, Seen,
     desired::Desired,
     live::{Found, Live},
 };
@@ -15,13 +15,13 @@ use crate::{
 pub(crate) enum Verdict {
     Create,
     Configure {
-        /// Takes the fields of earlier managers over, before the object is applied.
-        clean_up: Option<Node>,
+        /// Fields of earlier managers become ours before the object is applied.
+        takes_over: bool,
     },
     /// An immutable field changes, and the user wants the object anew.
     Recreate,
-    /// Nothing would change. The digest of the live object, where it was not known before.
-    Unchanged { live_digest: Option<String> },
+    /// Nothing would change. The digests, where they were not known before.
+    Unchanged { seen: Option<Seen> },
     /// Its marks say that it is left alone.
     Skip { exists: bool },
     /// Its kind is not served yet.
@@ -60,7 +60,7 @@ pub(crate) async fn review<C: Cluster>(
     };
     let mut live = match found.get(&desired.id.inventory_id()) {
         Some(Found::AsApplied) => {
-            return Ok(Review::only(Verdict::Unchanged { live_digest: None }));
+            return Ok(Review::only(Verdict::Unchanged { seen: None }));
         }
         Some(Found::Otherwise(live)) => Some(live.clone()),
         None => None,
@@ -99,7 +99,7 @@ pub(crate) async fn review<C: Cluster>(
             return Ok(Review { verdict, live, result });
         }
     };
-    if result.at(&["metadata", "resourceVersion"]).is_none() {
+    if is_new(&result) {
         return Ok(Review { verdict: Verdict::Create, live: None, result: Some(result) });
     }
     if live.is_none() {
@@ -112,15 +112,11 @@ pub(crate) async fn review<C: Cluster>(
     if skips(options, desired, Some(there)) {
         return Ok(Review::only(Verdict::Skip { exists: true }));
     }
-    let clean_up = if owner.merges(&desired.body) || owner.merges(there) {
-        None
+    let takes_over = options.takes_over(&desired.body, there).is_some();
+    let verdict = if takes_over || has_drifted(there, &result, &options.ignored(&desired.id, there)) {
+        Verdict::Configure { takes_over }
     } else {
-        clean_up(there, &owner.manager)
-    };
-    let verdict = if clean_up.is_some() || has_drift(there, &result) {
-        Verdict::Configure { clean_up }
-    } else {
-        Verdict::Unchanged { live_digest: Some(live_digest(there)) }
+        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there)) }
     };
     Ok(Review { verdict, live, result: Some(result) })
 }

@@ -21,7 +21,7 @@ use crate::{
     live::Live,
     prune::{delete_all, guard},
     review::{Verdict, review},
-    wait::{Waited, until_healthy},
+    wait::{WaitOptions, Waited, until_healthy},
     write::{Written, write},
 };
 
@@ -153,7 +153,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
                 }
                 Verdict::Defer => deferred.push(object.clone()),
                 Verdict::Skip { exists } => self.skip(object, exists),
-                Verdict::Unchanged { live_digest } => self.keep(object, live_digest),
+                Verdict::Unchanged { seen } => self.keep(object, seen),
                 verdict => writes.push((object, verdict)),
             }
         }
@@ -175,12 +175,9 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         self.change(&object.id, Action::Skipped);
     }
 
-    fn keep(&mut self, object: &Desired, live_digest: Option<String>) {
+    fn keep(&mut self, object: &Desired, seen: Option<Seen>) {
         let remembered = self.before.inventory.get(&object.id).and_then(|entry| entry.seen.clone());
-        let seen = match live_digest {
-            Some(live) => Some(Seen { desired: object.digest.clone(), live }),
-            None => remembered,
-        };
+        let seen = seen.or(remembered);
         self.after.insert(Entry { id: object.id.clone(), seen });
         self.waited.extend(Waited::of(object));
         self.change(&object.id, Action::Unchanged);
@@ -214,8 +211,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
                 .await?;
             for (object, written) in results {
                 match written {
-                    Ok(Written { action, live_digest }) => {
-                        let seen = Seen { desired: object.digest.clone(), live: live_digest };
+                    Ok(Written { action, seen }) => {
                         self.after.insert(Entry { id: object.id.clone(), seen: Some(seen) });
                         self.waited.extend(Waited::of(object));
                         self.change(&object.id, action);
@@ -236,9 +232,13 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         if waited.is_empty() {
             return Ok(());
         }
-        let selector = self.options.owner.selector();
-        let digests =
-            until_healthy(self.cluster, waited, Some(&selector), self.deadline, self.report).await?;
+        let options = WaitOptions {
+            selector: Some(self.options.owner.selector()),
+            rules: self.options.health.clone(),
+            fail_fast: true,
+            deadline: self.deadline,
+        };
+        let digests = until_healthy(self.cluster, waited, &options, self.report).await?;
         for (id, live) in digests {
             // Controllers may have completed the object since it was applied.
             let Some(entry) = self.after.get(&id) else { continue };

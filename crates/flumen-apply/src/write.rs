@@ -1,12 +1,11 @@
 //! Carries out what a review decided for one object.
 
-use flumen_diff::live_digest;
-use flumen_kube::{ApplyOptions, Cluster, DeleteOptions, PatchType, Write};
+use flumen_kube::{ApplyOptions, Cluster, DeleteOptions, ObjectName, PatchType, Write};
 use flumen_yaml::Node;
 use tokio::time::Instant;
 
 use crate::{
-    Action, Error, ObjectError, Options,
+    Action, Error, ObjectError, Options, Seen,
     desired::Desired,
     gone::until_gone,
     review::{Verdict, name},
@@ -16,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) action: Action,
-    pub(crate) live_digest: String,
+    pub(crate) seen: Seen,
 }
 
 /// Applies one object. A refusal of the server is in the inner result.
@@ -52,8 +51,8 @@ pub(crate) async fn write<C: Cluster>(
             }
             until_gone(cluster, &[(resource.clone(), desired.id.clone())], deadline).await?;
         }
-        Verdict::Configure { clean_up: Some(patch) } => {
-            if let Err(error) = cluster.patch(object, PatchType::Json, patch, manager).await {
+        Verdict::Configure { takes_over: true } => {
+            if let Err(error) = take_over(cluster, object, &desired.body, options).await {
                 return failed("taking over of fields", error);
             }
         }
@@ -61,10 +60,32 @@ pub(crate) async fn write<C: Cluster>(
     }
     let request = ApplyOptions { manager, force: true, write: Write::Real };
     match cluster.apply(object, &desired.body, request).await {
-        Ok(result) => Ok(Ok(Written { action, live_digest: live_digest(&result) })),
+        Ok(result) => Ok(Ok(Written { action, seen: Seen::of(&desired.body, &result) })),
         Err(error) => failed("apply", error),
     }
 }
+
+/// Makes the fields of earlier managers ours, so that what is no longer declared goes away.
+async fn take_over<C: Cluster>(
+    cluster: &C,
+    object: ObjectName<'_>,
+    body: &Node,
+    options: &Options,
+) -> Result<(), flumen_kube::Error> {
+    for tries_left in (0..TRIES).rev() {
+        let Some(live) = cluster.get(object).await? else { return Ok(()) };
+        let Some(patch) = options.takes_over(body, &live) else { return Ok(()) };
+        match cluster.patch(object, PatchType::Json, &patch, &options.owner.manager).await {
+            // Someone wrote in between: the patch has to be made again.
+            Err(error) if error.is_conflict() && tries_left > 0 => {}
+            done => return done.map(drop),
+        }
+    }
+    Ok(())
+}
+
+/// How often an object is looked at that changes under our hands.
+const TRIES: usize = 5;
 
 /// The identity of a live object, for requests that mean this one and no other.
 pub(crate) fn incarnation(live: &Node) -> (Option<&str>, Option<&str>) {
