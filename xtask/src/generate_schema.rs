@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: the JSON schema of component files, for editors.
+//! `cargo xtask generate`: the JSON schemas of component and install files, for editors.
 //!
 //! The types that read the files know it best. They are asked by a program of their own, so that the
 //! tasks need not be built together with all that components need.
@@ -7,9 +7,10 @@ use std::{fs, path::Path, process::Command};
 
 use crate::process::{built, cargo, show};
 
-const SCHEMA: &str = "schemas/component.schema.json";
+/// What there is a schema of.
+const FILES: [&str; 2] = ["component", "install"];
 
-/// Writes the schema, or with `check` only compares it. It can always be judged.
+/// Writes the schemas, or with `check` only compares them. They can always be judged.
 pub(crate) fn run(check: bool) -> Result<Option<String>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace root")?;
     // With all packages, as the tests are built: by itself the example would need most dependencies
@@ -17,19 +18,25 @@ pub(crate) fn run(check: bool) -> Result<Option<String>, String> {
     show(&mut cargo(&["build", "--quiet", "--workspace", "--example", "schema"]))
         .map_err(|error| error.to_string())?;
     let program = built("debug/examples/schema").map_err(|error| error.to_string())?;
-    let output = Command::new(&program)
+    FILES.iter().try_for_each(|file| generate(root, &program, file, check))?;
+    Ok(None)
+}
+
+fn generate(root: &Path, program: &Path, file: &str, check: bool) -> Result<(), String> {
+    let output = Command::new(program)
+        .arg(file)
         .output()
         .map_err(|error| format!("`{}` does not start: {error}", program.display()))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let path = root.join(SCHEMA);
+    let name = format!("schemas/{file}.schema.json");
+    let path = root.join(&name);
     if fs::read(&path).is_ok_and(|old| old == output.stdout) {
-        return Ok(None);
+        return Ok(());
     }
     if check {
-        return Err(format!("`{SCHEMA}` is stale; run `cargo xtask generate`"));
+        return Err(format!("`{name}` is stale; run `cargo xtask generate`"));
     }
-    fs::write(&path, output.stdout).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(None)
+    fs::write(&path, output.stdout).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -19,9 +19,14 @@ const KUSTOMIZE_GROUP: &str = "kustomize.config.k8s.io/";
 /// Reads a text all of whose documents must be objects. Nothing about the text is changed by this:
 /// what is packaged is the text itself.
 pub fn check_documents(text: &[u8], name: &str) -> Result<ObjectSet, Error> {
+    objects_from(read(text, Path::new(name))?, name)
+}
+
+/// Takes documents that were read already; all of them must be objects.
+pub fn objects_from(documents: Vec<Node>, name: &str) -> Result<ObjectSet, Error> {
     let file: Arc<Path> = Path::new(name).into();
     let mut objects = Vec::new();
-    for (index, node) in read(text, &file)?.into_iter().enumerate() {
+    for (index, node) in documents.into_iter().enumerate() {
         if !node.is_null() {
             require_object(node, index + 1, &file, 0, &mut objects)?;
         }

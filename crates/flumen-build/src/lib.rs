@@ -15,6 +15,6 @@ mod files;
 mod inputs;
 mod patches;
 
-pub use documents::{check_documents, objects_of};
+pub use documents::{check_documents, objects_from, objects_of};
 pub use error::Error;
 pub use inputs::{Built, Inputs, Options, build};

@@ -1,8 +1,17 @@
-//! Prints the JSON schema of component files; `cargo xtask generate` keeps it in `schemas/`.
+//! Prints a JSON schema; `cargo xtask generate` keeps both of them in `schemas/`.
 
-use std::io::{self, Write as _};
+use std::{
+    env,
+    io::{self, Write as _},
+};
+
+use flumen_pipeline::{config, install};
 
 fn main() -> io::Result<()> {
-    let schema = serde_json::to_string_pretty(&flumen_pipeline::config::schema())?;
-    writeln!(io::stdout().lock(), "{schema}")
+    let schema = match env::args().nth(1).as_deref() {
+        Some("component") => config::schema(),
+        Some("install") => install::schema(),
+        _ => return Err(io::Error::other("expected `component` or `install`")),
+    };
+    writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&schema)?)
 }

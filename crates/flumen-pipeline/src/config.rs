@@ -12,7 +12,6 @@ mod error;
 mod format;
 mod places;
 mod read;
-mod references;
 mod rules;
 mod unknown_keys;
 
@@ -22,6 +21,8 @@ use flumen_fs::{Bounds, DiskTree, FsError, Tree};
 use flumen_yaml::Pos;
 
 use self::read::Form;
+
+pub(crate) use self::{format::schema_of, places::Places, read::TomlFile, rules::is_name};
 
 pub use self::{
     component::{Component, Inline, Kustomize, OciArtifact, RepositorySource, Source},
@@ -87,15 +88,20 @@ impl Components {
 }
 
 fn load_file(path: &Path, form: Form) -> Result<Component, ConfigError> {
+    let text = read_text(path)?;
+    rules::check(path, read::parse(path, &text, form)?)
+}
+
+/// The text of a configuration file.
+pub(crate) fn read_text(path: &Path) -> Result<String, ConfigError> {
     let unreadable = |message: String| ConfigError::new(path, Pos::default(), message);
     let bytes =
         DiskTree.read(path, Bounds::Anywhere).map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() > MAX_FILE {
-        return Err(unreadable(format!("a component file has at most {MAX_FILE} bytes"))
+        return Err(unreadable(format!("a configuration file has at most {MAX_FILE} bytes"))
             .hint("put a large manifest into a file and name it: manifest = \"./app.yaml\""));
     }
-    let text = String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-    rules::check(path, read::parse(path, &text, form)?)
+    String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))
 }
 
 #[cfg(test)]

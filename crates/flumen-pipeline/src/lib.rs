@@ -16,6 +16,8 @@ mod cache;
 pub mod config;
 mod credentials;
 mod error;
+pub mod graph;
+pub mod install;
 pub mod job;
 mod plan;
 pub mod prune;
@@ -23,6 +25,7 @@ mod recording;
 mod source;
 mod state;
 mod sync;
+pub mod template;
 
 pub use build::{
     Artifact, BuildOrder, Caching, Destination, Environment, OutputFile, OutputImage, Outputs,

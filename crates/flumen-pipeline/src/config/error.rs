@@ -1,4 +1,4 @@
-//! What is wrong with a component file.
+//! What is wrong with a configuration file.
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(file: &Path, pos: Pos, message: impl Into<String>) -> Self {
+    pub(crate) fn new(file: &Path, pos: Pos, message: impl Into<String>) -> Self {
         Self { file: file.to_owned(), pos, message: message.into(), hint: None }
     }
 
     #[must_use]
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

@@ -205,8 +205,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// The JSON schema of component files.
 pub fn schema() -> Schema {
+    schema_of::<ComponentFile>()
+}
+
+pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator()
-        .into_root_schema_for::<ComponentFile>()
+        .into_root_schema_for::<T>()
 }

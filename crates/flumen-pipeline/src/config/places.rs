@@ -10,7 +10,7 @@ use toml::{
 
 /// The place of every key, by its path: `kustomize.path`, `dependencies[2]`.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(crate) struct Places {
     places: BTreeMap<String, Pos>,
 }
 
@@ -28,7 +28,7 @@ impl Places {
     }
 
     /// The place of a key, or of the nearest table around it that is written down.
-    pub(super) fn find(&self, path: &str) -> Pos {
+    pub(crate) fn find(&self, path: &str) -> Pos {
         let mut path = path;
         loop {
             if let Some(pos) = self.places.get(path) {

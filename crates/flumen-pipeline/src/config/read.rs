@@ -1,14 +1,15 @@
-//! From the text of a component file to its keys and their places.
+//! From the text of a configuration file to its keys and their places.
 
 use std::{ops::Range, path::Path};
 
 use flumen_yaml::{Budget, Pos, Text};
-use serde::de::IgnoredAny;
+use schemars::Schema;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use toml::{Spanned, de::DeTable};
 
 use super::{
     ConfigError,
-    format::ComponentFile,
+    format::{self, ComponentFile},
     places::{Lines, Places},
     unknown_keys,
 };
@@ -47,18 +48,44 @@ pub(super) fn parse(file: &Path, text: &str, form: Form) -> Result<Parsed, Confi
 }
 
 fn parse_toml(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
-    let lines = Lines::new(text);
-    let at = |error: &toml::de::Error| {
-        let pos = error.span().map_or(Pos::new(1, 1), |span| lines.place(span));
-        ConfigError::new(file, pos, error.message().to_owned())
-    };
-    let table = DeTable::parse(text).map_err(|error| at(&error))?;
-    let places = Places::of_toml(table.get_ref(), &lines);
-    unknown_keys::refuse(file, &places)?;
-    let config = toml::from_str(text).map_err(|error| at(&error))?;
-    let manifest = table.get_ref().get("manifest").map(Spanned::span);
-    let manifest_line = manifest.and_then(|span| first_line(text, span, &lines));
+    let toml = TomlFile::parse(file, text)?;
+    let (config, places) = toml.decode(&format::schema())?;
+    let manifest = toml.table.get_ref().get("manifest").map(Spanned::span);
+    let manifest_line = manifest.and_then(|span| first_line(text, span, &toml.lines));
     Ok(Parsed { config, places, manifest_line })
+}
+
+/// A TOML text and where its parts stand.
+pub(crate) struct TomlFile<'a> {
+    file: &'a Path,
+    text: &'a str,
+    lines: Lines<'a>,
+    table: Spanned<DeTable<'a>>,
+}
+
+impl<'a> TomlFile<'a> {
+    pub(crate) fn parse(file: &'a Path, text: &'a str) -> Result<Self, ConfigError> {
+        let lines = Lines::new(text);
+        let table = DeTable::parse(text).map_err(|error| toml_error(file, &lines, &error))?;
+        Ok(Self { file, text, lines, table })
+    }
+
+    /// What the text says, if it has no key that the schema does not know.
+    pub(crate) fn decode<T: DeserializeOwned>(
+        &self,
+        schema: &Schema,
+    ) -> Result<(T, Places), ConfigError> {
+        let places = Places::of_toml(self.table.get_ref(), &self.lines);
+        unknown_keys::refuse(self.file, &places, schema)?;
+        let config = toml::from_str(self.text)
+            .map_err(|error| toml_error(self.file, &self.lines, &error))?;
+        Ok((config, places))
+    }
+}
+
+fn toml_error(file: &Path, lines: &Lines<'_>, error: &toml::de::Error) -> ConfigError {
+    let pos = error.span().map_or(Pos::new(1, 1), |span| lines.place(span));
+    ConfigError::new(file, pos, error.message().to_owned())
 }
 
 /// The line that the text of a multi-line string begins on; a break behind the quotes is no part of it.
@@ -83,7 +110,7 @@ fn parse_json(file: &Path, text: &str) -> Result<Parsed, ConfigError> {
     let documents = flumen_yaml::read(&Text::from(text), 1, &Budget::default())
         .map_err(|error| ConfigError::new(file, error.pos(), error.problem().to_owned()))?;
     let places = documents.first().map(Places::of_json).unwrap_or_default();
-    unknown_keys::refuse(file, &places)?;
+    unknown_keys::refuse(file, &places, &format::schema())?;
     let config = serde_json::from_str(text).map_err(|error| at(&error))?;
     Ok(Parsed { config: without_empty_tables(config), places, manifest_line: None })
 }

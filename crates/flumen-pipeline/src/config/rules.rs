@@ -16,8 +16,8 @@ use super::{
     format::{COMPONENT_TYPE, ComponentFile, OciArtifactTable, RepoTable},
     places::Places,
     read::Parsed,
-    references::components_in,
 };
+use crate::template::components_in;
 
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(1);
 const BUILD_TIMEOUT: Duration = Duration::from_mins(5);
@@ -292,7 +292,8 @@ impl Rules<'_> {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// What components and installs may be called.
+pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))

@@ -230,7 +230,7 @@ fn names_are_unique_across_files() {
 #[test]
 fn dependencies_are_completed() {
     let rest = "dependencies = [\"z\", \"db\"]\n\
-                manifest = \"url: {{.nuon.components.db.outputs.url}} {{ .flumen.components.api.x }}\"\n\
+                manifest = \"url: {{.nuon.components.db.outputs.url}} {{ .install.components.api.x }}\"\n\
                 [labels]\nself = \"{{.nuon.components.c.x}}\"\n";
     assert_eq!(accepted(&component(rest)).config.dependencies, ["api", "db", "z"]);
 }

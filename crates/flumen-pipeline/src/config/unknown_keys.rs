@@ -1,18 +1,19 @@
-//! Keys that no component has: most often a slip of the keyboard.
+//! Keys that no configuration has: most often a slip of the keyboard.
 
 use std::path::Path;
 
 use flumen_kustomize::nearest;
+use schemars::Schema;
 use serde_json::Value;
 
-use super::{ConfigError, format, places::Places};
+use super::{ConfigError, places::Places};
 
 /// Refuses the first key, in the order of the file, that the schema does not have.
-pub(super) fn refuse(file: &Path, places: &Places) -> Result<(), ConfigError> {
-    let schema = format::schema().to_value();
+pub(super) fn refuse(file: &Path, places: &Places, schema: &Schema) -> Result<(), ConfigError> {
+    let schema = schema.as_value();
     let unknown = places
         .iter()
-        .filter_map(|(path, pos)| Some((pos, path, known_instead(&schema, path)?)))
+        .filter_map(|(path, pos)| Some((pos, path, known_instead(schema, path)?)))
         .min_by_key(|(pos, ..)| *pos);
     let Some((pos, path, known)) = unknown else { return Ok(()) };
 

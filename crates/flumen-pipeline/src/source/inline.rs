@@ -8,6 +8,7 @@ use crate::{
     Result,
     cache::{Conditions, Key},
     plan::InlineManifest,
+    template::without_placeholders,
 };
 
 pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> Result<Made> {
@@ -20,7 +21,8 @@ pub(crate) async fn build(context: &Context<'_>, manifest: &InlineManifest) -> R
     let yaml = blocking(move || {
         // Empty lines in front mean nothing in YAML, and make its lines those of the file.
         let lines_above = usize::try_from(first_line.saturating_sub(1)).unwrap_or(0);
-        check_documents(format!("{}{text}", "\n".repeat(lines_above)).as_bytes(), &file)?;
+        let readable = without_placeholders(&text);
+        check_documents(format!("{}{readable}", "\n".repeat(lines_above)).as_bytes(), &file)?;
         Ok(text.into_bytes())
     })
     .await?;

@@ -10,7 +10,7 @@ use flumen_oci::{
 };
 
 use super::{Context, Made, blocking};
-use crate::{Error, Result, config::OciArtifactTable};
+use crate::{Error, Result, config::OciArtifactTable, template::without_placeholders};
 
 pub(crate) async fn build(context: &Context<'_>, artifact: &OciArtifactTable) -> Result<Made> {
     let reference = reference(artifact)?;
@@ -62,7 +62,10 @@ async fn check_content(from: &Repository, target: &Target, pinned: &str) -> Resu
     let content_bytes = pulled.yaml.len() as u64;
     let name = pinned.to_owned();
     blocking(move || {
-        let objects = objects_of(&pulled.yaml, Path::new(&name))?;
+        // Text that is not UTF-8 has another encoding, and is read as it is.
+        let readable = str::from_utf8(&pulled.yaml).map(without_placeholders);
+        let text = readable.as_ref().map_or(&*pulled.yaml, |text| text.as_bytes());
+        let objects = objects_of(text, Path::new(&name))?;
         if objects.is_empty() {
             return Err(flumen_build::Error::NoObjects { file: name.into() }.into());
         }

@@ -10,6 +10,7 @@ mod local_store;
 mod oci_artifact;
 mod reproducible;
 mod reuse;
+mod templates;
 
 use std::{
     collections::BTreeMap,
