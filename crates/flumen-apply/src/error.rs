@@ -43,9 +43,8 @@ pub enum Error {
     #[error("{}", Listed("not everything could be deleted", .0))]
     PruneFailed(Vec<ObjectError>),
 
-    /// The text of the health rules.
-    #[error("{0}")]
-    NotHealthy(String),
+    #[error(transparent)]
+    NotHealthy(flumen_health::WaitError),
 
     #[error("timeout waiting for the deletion of {}", subjects(.0))]
     NotDeleted(Vec<ObjectId>),

@@ -17,6 +17,8 @@ pub(crate) enum Verdict {
     Configure {
         /// Fields of earlier managers become ours before the object is applied.
         takes_over: bool,
+        /// What is sent instead, so that ignored fields stay as they are.
+        settled: Option<Box<Node>>,
     },
     /// An immutable field changes, and the user wants the object anew.
     Recreate,
@@ -113,8 +115,14 @@ pub(crate) async fn review<C: Cluster>(
         return Ok(Review::only(Verdict::Skip { exists: true }));
     }
     let takes_over = options.takes_over(&desired.body, there).is_some();
-    let verdict = if takes_over || has_drifted(there, &result, &options.ignored(&desired.id, there)) {
-        Verdict::Configure { takes_over }
+    let ignored = options.ignore.of(&desired.body);
+    let verdict = if takes_over || has_drifted(there, &result, &ignored) {
+        let settled = (!ignored.is_empty()).then(|| {
+            let mut body = desired.body.clone();
+            ignored.settle(&mut body, there, &result, &owner.manager);
+            Box::new(body)
+        });
+        Verdict::Configure { takes_over, settled }
     } else {
         Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there)) }
     };

@@ -7,17 +7,18 @@ mod follow;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use flumen_health::{Health, HealthRules, Status, explain};
+use flumen_diff::ObjectDigest;
+use flumen_health::{HealthRules, Verdict, Wait, explain};
 use flumen_kube::{Cluster, ListOptions, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 use tokio::{
     sync::mpsc,
     task::JoinSet,
-    time::{Instant, interval, sleep_until},
+    time::{Instant, interval_at, sleep_until},
 };
 
-use self::follow::{Place, Seen, follow};
+use self::follow::{Place, Sighting, follow};
 use crate::{Error, Pending, Progress, Report, desired::Desired};
 
 /// How often it is told what is waited for, and pods are asked why a workload is not ready.
@@ -71,8 +72,11 @@ pub(crate) async fn until_healthy<C: Cluster>(
         followers.spawn(follow(cluster.clone(), place, options.rules.clone(), sender.clone()));
     }
     drop(sender);
-    let states = waited.iter().map(|one| (one.id.inventory_id(), State::of(one))).collect();
-    Waiting { cluster, options, report, states, reported: Vec::new() }.run(receiver).await
+    let ids = waited.iter().map(|one| one.id.clone());
+    let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
+    let wait = Wait::new(ids, vanishing, options.fail_fast);
+    let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
+    Waiting { cluster, report, wait, seen, told: Vec::new() }.run(receiver, options.deadline).await
 }
 
 /// One place for each kind and namespace; a single object is asked for by name.
@@ -92,100 +96,101 @@ fn places(waited: &[Waited], options: &WaitOptions) -> Vec<Place> {
     places
 }
 
-/// What is known of one object.
-struct State {
+/// What is known of one object beside its health.
+struct Known {
     id: ObjectId,
-    vanishes: bool,
-    health: Option<Health>,
     digest: Option<ObjectDigest>,
-    /// The object, while it is a workload that is not ready: its pods may say why.
-    workload: Option<Node>,
+    /// The object itself while it is not ready: it and its pods may say why.
+    unready: Option<Node>,
 }
 
-impl State {
-    fn of(waited: &Waited) -> Self {
-        Self {
-            id: waited.id.clone(),
-            vanishes: waited.vanishes,
-            health: None,
-            digest: None,
-            workload: None,
-        }
-    }
-}
-
-impl State {
-    fn status(&self) -> Status {
-        match self.health.as_ref().map(|health| health.status) {
-            Some(Status::NotFound) if self.vanishes => Status::Current,
-            Some(status) => status,
-            None => Status::Unknown,
-        }
+impl Known {
+    fn of(id: &ObjectId) -> Self {
+        Self { id: id.clone(), digest: None, unready: None }
     }
 }
 
 struct Waiting<'a, C> {
     cluster: &'a C,
-    options: &'a WaitOptions,
     report: &'a dyn Report,
-    states: BTreeMap<String, State>,
-    /// How many are not current, and how many of those have failed.
-    open: usize,
-    failed: usize,
+    wait: Wait,
+    seen: BTreeMap<String, Known>,
     told: Vec<Pending>,
 }
 
 impl<C: Cluster> Waiting<'_, C> {
     async fn run(
         mut self,
-        mut seen: mpsc::Receiver<Seen>,
+        mut sightings: mpsc::Receiver<Sighting>,
+        deadline: Instant,
     ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
         let mut tell = interval_at(Instant::now() + TELL, TELL);
-        while self.open > 0 {
-            tokio::select! {
-                one = seen.recv() => match one {
-                    Some(one) => self.saw(one),
-                    None => break,
-                },
-                _ = tell.tick() => self.tell().await,
-                () = sleep_until(self.options.deadline) => return Err(self.timed_out()),
+        loop {
+            match self.wait.verdict() {
+                Verdict::Healthy => break,
+                Verdict::Failed(error) => return Err(Error::NotHealthy(error)),
+                Verdict::Waiting => {}
             }
-            let stalled = self.options.fail_fast && self.failed > 0;
-            if stalled || self.failed > 0 && self.failed == self.open {
-                return Err(self.stalled());
+            tokio::select! {
+                Some(sighting) = sightings.recv() => self.saw(sighting),
+                _ = tell.tick() => self.tell().await,
+                () = sleep_until(deadline) => {
+                    self.wait.at_deadline().map_err(Error::NotHealthy)?;
+                    break;
+                }
             }
         }
-        let digests = self.states.into_values().filter_map(|one| Some((one.id, one.digest?)));
+        let digests = self.seen.into_values().filter_map(|one| Some((one.id, one.digest?)));
         Ok(digests.collect())
     }
 
-    fn saw(&mut self, seen: Seen) {
-        let Some(state) = self.states.get_mut(&seen.id) else { return };
-        let before = state.status();
-        state.digest = seen.digest;
-        state.workload = seen.object.filter(|_| is_workload(&state.id));
-        state.health = Some(seen.health);
-        let after = state.status();
-        let count = |status: Status, which: Status| usize::from(status == which);
-        self.open = self.open + count(before, Status::Current) - count(after, Status::Current);
-        self.failed = self.failed + count(after, Status::Failed) - count(before, Status::Failed);
+    fn saw(&mut self, sighting: Sighting) {
+        let Some(known) = self.seen.get_mut(&sighting.id) else { return };
+        known.digest = sighting.digest;
+        known.unready = sighting.unready;
+        self.wait.observe(&known.id, sighting.health);
     }
 
     /// Says what is waited for and why, when that has changed.
     async fn tell(&mut self) {
         let mut pending = Vec::new();
-        for state in self.states.values().filter(|state| state.status() != Status::Current) {
-            let mut why = state.health.as_ref().map_or_else(String::new, |it| it.message.clone());
-            if let Some(workload) = &state.workload
+        for (id, health) in self.wait.pending() {
+            let mut why = health.map_or_else(String::new, |health| health.message.clone());
+            let known = self.seen.get(&id.inventory_id());
+            if let Some(object) = known.and_then(|known| known.unready.as_ref())
                 && pending.len() < EXPLAINED
             {
-                let pods = pods_of(self.cluster, workload).await;
-                why = explain(workload, &pods).unwrap_or(why);
+                let pods = pods_of(self.cluster, object).await;
+                why = explain(object, &pods.iter().collect::<Vec<_>>()).unwrap_or(why);
             }
-            pending.push(Pending { id: state.id.clone(), why });
+            pending.push(Pending { id: id.clone(), why });
         }
         if pending != self.told {
             self.report.report(&Progress::Waiting(&pending));
             self.told = pending;
         }
     }
+}
+
+/// The pods that an object selects; none when it selects none, or they cannot be read.
+async fn pods_of<C: Cluster>(cluster: &C, object: &Node) -> Vec<Node> {
+    let Some(labels) = object.at(&["spec", "selector", "matchLabels"]).and_then(Node::as_map) else {
+        return Vec::new();
+    };
+    let pairs = labels.iter().filter_map(|entry| {
+        Some(format!("{}={}", entry.key, entry.value.as_str()?))
+    });
+    let selector = pairs.collect::<Vec<_>>().join(",");
+    let pods = Resource {
+        gvk: Gvk::new(&Text::literal("v1"), Text::literal("Pod")),
+        plural: "pods".into(),
+        namespaced: true,
+        verbs: [].into(),
+    };
+    let options = ListOptions {
+        namespace: object.at(&["metadata", "namespace"]).and_then(Node::as_str),
+        label_selector: Some(&selector),
+        ..ListOptions::default()
+    };
+    cluster.list(&pods, options).await.map(|listed| listed.items).unwrap_or_default()
+}

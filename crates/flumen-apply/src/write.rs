@@ -51,7 +51,7 @@ pub(crate) async fn write<C: Cluster>(
             }
             until_gone(cluster, &[(resource.clone(), desired.id.clone())], deadline).await?;
         }
-        Verdict::Configure { takes_over: true } => {
+        Verdict::Configure { takes_over: true, .. } => {
             if let Err(error) = take_over(cluster, object, &desired.body, options).await {
                 return failed("taking over of fields", error);
             }
@@ -59,7 +59,11 @@ pub(crate) async fn write<C: Cluster>(
         _ => {}
     }
     let request = ApplyOptions { manager, force: true, write: Write::Real };
-    match cluster.apply(object, &desired.body, request).await {
+    let body = match verdict {
+        Verdict::Configure { settled: Some(settled), .. } => settled,
+        _ => &desired.body,
+    };
+    match cluster.apply(object, body, request).await {
         Ok(result) => Ok(Ok(Written { action, seen: Seen::of(&desired.body, &result) })),
         Err(error) => failed("apply", error),
     }

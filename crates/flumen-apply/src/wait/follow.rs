@@ -3,13 +3,15 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use flumen_diff::ObjectDigest;
-use flumen_health::{Health, HealthRules, Status};
-use flumen_kube::{Cluster, Event, List, ListOptions, ObjectName, Resource, WatchOptions};
-use flumen_object::{Object, ObjectId, Origin};
+use flumen_health::{Health, HealthRules, Status, depends_on_pods};
+use flumen_kube::{Cluster, Event, List, ListOptions, Resource, WatchOptions};
+use flumen_object::ObjectId;
 use flumen_yaml::{Node, Text};
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep};
+
+use super::pods_of;
 
 /// Before a list that failed, or a watch that ended, is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,11 +30,13 @@ pub(super) struct Place {
 
 /// What was seen of an object.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Sighting {
+    /// Its inventory id.
     pub(super) id: String,
     pub(super) health: Health,
     pub(super) digest: Option<ObjectDigest>,
-    pub(super) object: Option<Node>,
+    /// The object, while it is not ready.
+    pub(super) unready: Option<Node>,
 }
 
 impl Place {
@@ -54,7 +58,7 @@ pub(super) async fn follow<C: Cluster>(
     cluster: C,
     place: Place,
     rules: Arc<HealthRules>,
-    sender: mpsc::Sender<Seen>,
+    sender: mpsc::Sender<Sighting>,
 ) {
     let follower = Follower { cluster, place, rules, sender };
     while follower.once().await.is_ok_and(|done| !done) {
@@ -69,7 +73,7 @@ struct Follower<C> {
     cluster: C,
     place: Place,
     rules: Arc<HealthRules>,
-    sender: mpsc::Sender<Seen>,
+    sender: mpsc::Sender<Sighting>,
 }
 
 impl<C: Cluster> Follower<C> {
@@ -82,7 +86,7 @@ impl<C: Cluster> Follower<C> {
                 Ok(listed) => listed,
                 Err(error) => {
                     for id in &self.place.objects {
-                        self.send(id.clone(), Health::unknown(error.to_string()), None).await?;
+                        self.send(id.clone(), Health::unknown(&error), None).await?;
                     }
                     return Ok(false);
                 }
@@ -124,11 +128,12 @@ impl<C: Cluster> Follower<C> {
         if !self.place.objects.contains(&id) {
             return Ok(());
         }
-        let mut health = self.rules.assess(&object, Timestamp::now());
-        if health.status == Status::InProgress && HealthRules::asks_pods(&object) {
-            let pods = pods_of(&self.cluster, &object).await;
-            health = HealthRules::with_pods(health, &pods);
-        }
+        let pods = match depends_on_pods(&object) {
+            true => pods_of(&self.cluster, &object).await,
+            false => Vec::new(),
+        };
+        let pods: Vec<&Node> = pods.iter().collect();
+        let health = self.rules.assess(&object, &pods, Timestamp::now());
         if health.status == Status::Current {
             unfinished.remove(&id);
         } else {
@@ -140,8 +145,9 @@ impl<C: Cluster> Follower<C> {
     async fn send(&self, id: String, health: Health, object: Option<Node>) -> Result<(), Deaf> {
         let digest = object.as_ref().map(ObjectDigest::of_live);
         // Of thousands of objects only those are kept that someone may ask about.
-        let object = object.filter(|_| health.status == Status::InProgress);
-        self.sender.send(Seen { id, health, digest, object }).await.map_err(|_| Deaf)
+        let unready = object.filter(|_| health.status == Status::InProgress);
+        let sighting = Sighting { id, health, digest, unready };
+        self.sender.send(sighting).await.map_err(|_| Deaf)
     }
 }
 
