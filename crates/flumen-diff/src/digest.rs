@@ -86,6 +86,13 @@ impl FromStr for ObjectDigest {
 #[error("not the digest of an object")]
 pub struct ObjectDigestError;
 
+/// Bytes that are equal for trees of the same value and only for them.
+pub(crate) fn canonical_bytes(node: &Node) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    push_node(node, &mut bytes);
+    bytes
+}
+
 fn salted(uid: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 << 10);
     push_text(uid, &mut bytes);
