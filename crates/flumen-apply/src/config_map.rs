@@ -20,7 +20,7 @@ use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Entry as Field, Map, Node, Pos, Text, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{Entry, Error, Inventory, InventoryStore, Owner, Recorded, Seen};
+use crate::{Entry, Error, InventoryStore, Owner, Recorded, Seen};
 
 /// A server refuses objects above 1.5 MB and `ConfigMap`s above 1 MiB; keys and metadata need room.
 const PART_BYTES: usize = 700_000;

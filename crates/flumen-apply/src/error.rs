@@ -31,7 +31,7 @@ pub enum Error {
     #[error("{}", Listed("the cluster refused", .0))]
     ApplyFailed(Vec<ObjectError>),
 
-    #[error("{}", NotServed { objects: .objects, timeout: *.timeout })]
+    #[error("{}", NotServed(.objects, *.timeout))]
     KindsNotServed { objects: Vec<(ObjectId, Gvk)>, timeout: Duration },
 
     #[error(
@@ -180,15 +180,12 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-struct NotServed<'a> {
-    objects: &'a [(ObjectId, Gvk)],
-    timeout: Duration,
-}
+struct NotServed<'a>(&'a [(ObjectId, Gvk)], Duration);
 
 impl fmt::Display for NotServed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not served within {} s:", self.timeout.as_secs())?;
-        for (index, (id, gvk)) in self.objects.iter().enumerate() {
+        write!(f, "not served within {} s:", self.1.as_secs())?;
+        for (index, (id, gvk)) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };
             write!(f, "{separator} {id} waits for kind {} of {}", gvk.kind, gvk.api_version())?;
         }

@@ -133,9 +133,10 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         everything: &Inventory,
     ) -> Result<Vec<Desired>, Error> {
         self.report.report(&Progress::Reviewing { objects: objects.len() });
+        let Self { cluster, live, options, .. } = &*self;
         let verdicts: Vec<Verdict> = stream::iter(objects)
             .map(|object| async move {
-                let review = review(self.cluster, object, &self.live, self.options).await?;
+                let review = review(*cluster, object, live, options).await?;
                 Ok::<_, Error>(review.verdict)
             })
             .buffered(self.options.concurrency)
@@ -179,7 +180,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         let remembered = self.before.inventory.get(&object.id).and_then(|entry| entry.seen.clone());
         let seen = seen.or(remembered);
         self.after.insert(Entry { id: object.id.clone(), seen });
-        self.waited.extend(Waited::of(object));
+        self.waited.push(Waited::of(object));
         self.change(&object.id, Action::Unchanged);
     }
 
@@ -198,12 +199,12 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     /// Applies what was reviewed. Kinds that others stand on are done before the next ones begin.
     async fn write(&mut self, writes: &[(&Desired, Verdict)]) -> Result<Vec<ObjectError>, Error> {
+        let (cluster, options, deadline) = (self.cluster, self.options, self.deadline);
         let mut failures = Vec::new();
         for group in writes.chunk_by(|(a, _), (b, _)| a.id.apply_rank() == b.id.apply_rank()) {
             let results: Vec<(&Desired, Result<Written, ObjectError>)> = stream::iter(group)
                 .map(|(object, verdict)| async move {
-                    let written =
-                        write(self.cluster, object, verdict, self.options, self.deadline).await?;
+                    let written = write(cluster, object, verdict, options, deadline).await?;
                     Ok::<_, Error>((*object, written))
                 })
                 .buffered(self.options.concurrency)
@@ -213,7 +214,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
                 match written {
                     Ok(Written { action, seen }) => {
                         self.after.insert(Entry { id: object.id.clone(), seen: Some(seen) });
-                        self.waited.extend(Waited::of(object));
+                        self.waited.push(Waited::of(object));
                         self.change(&object.id, action);
                     }
                     Err(error) => failures.push(error),

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use self::follow::{Place, Sighting, follow};
-use crate::{Error, Pending, Progress, Report, desired::Desired};
+use crate::{Error, Inventory, Pending, Progress, Report, desired::Desired};
 
 /// How often it is told what is waited for, and pods are asked why a workload is not ready.
 const TELL: Duration = Duration::from_secs(2);
@@ -30,20 +30,20 @@ const EXPLAINED: usize = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct Waited {
     pub(crate) id: ObjectId,
-    pub(crate) resource: Resource,
+    /// `None` while the kind is not served; then there is nothing to see.
+    pub(crate) resource: Option<Resource>,
     /// A finished Job that removes itself is no failure.
     pub(crate) vanishes: bool,
 }
 
 impl Waited {
-    /// `None` while the kind is not served.
-    pub(crate) fn of(object: &Desired) -> Option<Self> {
+    pub(crate) fn of(object: &Desired) -> Self {
         let ttl = object.body.at(&["spec", "ttlSecondsAfterFinished"]);
-        Some(Self {
+        Self {
             id: object.id.clone(),
-            resource: object.resource.clone()?,
+            resource: object.resource.clone(),
             vanishes: object.id.gvk.kind == "Job" && ttl.is_some_and(|ttl| !ttl.is_null()),
-        })
+        }
     }
 }
 
@@ -56,6 +56,23 @@ pub struct WaitOptions {
     /// Give up as soon as one object has failed.
     pub fail_fast: bool,
     pub deadline: Instant,
+}
+
+/// Waits until everything that an inventory names is healthy.
+pub async fn wait<C: Cluster>(
+    cluster: &C,
+    inventory: &Inventory,
+    options: &WaitOptions,
+    report: &dyn Report,
+) -> Result<(), Error> {
+    let mut waited = Vec::with_capacity(inventory.len());
+    for entry in inventory.entries() {
+        let resource = cluster.resource(&entry.id.gvk).await?;
+        // Its manifest is not at hand: a Job that is gone counts as one that removed itself.
+        let vanishes = entry.id.gvk.kind == "Job";
+        waited.push(Waited { id: entry.id.clone(), resource, vanishes });
+    }
+    until_healthy(cluster, &waited, options, report).await.map(drop)
 }
 
 /// Waits until all objects are healthy, and returns digests of how they were then.
@@ -83,9 +100,10 @@ pub(crate) async fn until_healthy<C: Cluster>(
 fn places(waited: &[Waited], options: &WaitOptions) -> Vec<Place> {
     let mut places: BTreeMap<(Gvk, Text), Place> = BTreeMap::new();
     for one in waited {
+        let Some(resource) = &one.resource else { continue };
         let place = places
             .entry((one.id.gvk.clone(), one.id.namespace.clone()))
-            .or_insert_with(|| Place::new(one.resource.clone(), one.id.namespace.clone()));
+            .or_insert_with(|| Place::new(resource.clone(), one.id.namespace.clone()));
         place.objects.insert(one.id.inventory_id());
         place.name = (place.objects.len() == 1).then(|| one.id.name.clone());
     }
