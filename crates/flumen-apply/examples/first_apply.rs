@@ -50,11 +50,18 @@ async fn main() -> Result<(), Failure> {
     engine.sort_by(f64::total_cmp);
     bare.sort_by(f64::total_cmp);
     let (engine, bare) = (engine[rounds / 2], bare[rounds / 2]);
-    println!("{count} objects: engine {engine:.2} s, bare client {bare:.2} s, {:.2} ×", engine / bare);
+    println!(
+        "{count} objects: engine {engine:.2} s, bare client {bare:.2} s, {:.2} ×",
+        engine / bare
+    );
     Ok(())
 }
 
-async fn by_the_engine(client: &Client, objects: ObjectSet, namespace: &str) -> Result<(), Failure> {
+async fn by_the_engine(
+    client: &Client,
+    objects: ObjectSet,
+    namespace: &str,
+) -> Result<(), Failure> {
     let owner = Owner {
         manager: "kustomizer".into(),
         group: "inventory.kustomizer.dev".into(),
@@ -104,7 +111,9 @@ fn objects(count: usize, namespace: &str) -> Result<ObjectSet, Failure> {
     for number in 0..count {
         let name = format!("metadata: {{name: o{number:05}, namespace: {namespace}}}");
         let text = match number % 4 {
-            0 => format!("kind: ConfigMap\napiVersion: v1\n{name}\ndata: {{key: value, other: thing}}"),
+            0 => format!(
+                "kind: ConfigMap\napiVersion: v1\n{name}\ndata: {{key: value, other: thing}}"
+            ),
             1 => format!("kind: ServiceAccount\napiVersion: v1\n{name}"),
             2 => format!(
                 "kind: Service\napiVersion: v1\n{name}\nspec: {{clusterIP: None, selector: {{app: a}}, ports: [{{port: 80}}]}}"

@@ -114,7 +114,8 @@ impl<C: Cluster> ConfigMapStore<C> {
                 .flat_map(|last| [("source", &last.source), ("revision", &last.revision)])
                 .filter(|(_, value)| !value.is_empty())
             {
-                annotations.push(Field::new(format!("{group}/{key}"), Node::string(value.as_str())));
+                annotations
+                    .push(Field::new(format!("{group}/{key}"), Node::string(value.as_str())));
             }
             metadata.push(Field::new("annotations", map(annotations)));
         }
@@ -179,8 +180,8 @@ impl<C: Cluster> InventoryStore for ConfigMapStore<C> {
         self.lock().clear();
         for object in &listed.items {
             let name = object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
-            let is_part = name.starts_with(&further)
-                && object.at(&["metadata", "labels", PART]).is_some();
+            let is_part =
+                name.starts_with(&further) && object.at(&["metadata", "labels", PART]).is_some();
             if name != first && !is_part {
                 continue;
             }
@@ -271,8 +272,10 @@ pub(crate) fn resource() -> Resource {
 }
 
 fn json(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value)
-        .map_err(|error| Error::UnreadableInventory { name: String::new(), reason: error.to_string() })
+    serde_json::to_string(value).map_err(|error| Error::UnreadableInventory {
+        name: String::new(),
+        reason: error.to_string(),
+    })
 }
 
 fn resource_version(object: &Node) -> String {

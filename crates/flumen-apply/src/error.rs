@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use flumen_diff::redacted;
+use flumen_diff::SecretValues;
 use flumen_object::{Gvk, ObjectId, Origin};
 use flumen_yaml::Node;
 
@@ -97,14 +97,16 @@ impl ObjectError {
         error: &flumen_kube::Error,
         body: &Node,
     ) -> Self {
-        let text = redacted(&error.to_string(), body);
+        let text = SecretValues::of([body]).mask(&error.to_string());
         let message = if error.is_not_found() && id.namespace.is_empty() {
             format!("{id} namespace not specified: {text}")
         } else if error.is_not_found() {
             format!("{id} not found: {text}")
         } else {
             let reason = match error.status() {
-                Some(_) if error.is_field_manager_conflict() => " (FieldManagerConflict)".to_owned(),
+                Some(_) if error.is_field_manager_conflict() => {
+                    " (FieldManagerConflict)".to_owned()
+                }
                 Some(status) if !status.reason.is_empty() => format!(" ({})", status.reason),
                 _ => String::new(),
             };
@@ -130,8 +132,7 @@ impl ObjectError {
         error: &flumen_kube::Error,
         body: Option<&Node>,
     ) -> Self {
-        let text = error.to_string();
-        let text = body.map_or_else(|| text.clone(), |body| redacted(&text, body));
+        let text = SecretValues::of(body).mask(&error.to_string());
         let message = format!("{id} {what} failed: {text}");
         Self { id: id.clone(), message, origin: origin.clone(), hint: hint(id, error) }
     }

@@ -30,8 +30,7 @@ pub(crate) async fn until_gone<C: Cluster>(
 async fn one<C: Cluster>(cluster: &C, resource: &Resource, id: &ObjectId) -> Result<(), Error> {
     let field = format!("metadata.name={}", id.name);
     let namespace = resource.namespaced.then_some(id.namespace.as_str());
-    let list =
-        ListOptions { namespace, field_selector: Some(&field), ..ListOptions::default() };
+    let list = ListOptions { namespace, field_selector: Some(&field), ..ListOptions::default() };
     loop {
         let listed = cluster.list(resource, list).await?;
         if listed.items.is_empty() {

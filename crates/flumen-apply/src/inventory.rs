@@ -37,10 +37,7 @@ pub struct Seen {
 impl Seen {
     pub(crate) fn of(desired: &Node, live: &Node) -> Self {
         let uid = live.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
-        Self {
-            desired: ObjectDigest::of_desired(desired, uid),
-            live: ObjectDigest::of_live(live),
-        }
+        Self { desired: ObjectDigest::of_desired(desired, uid), live: ObjectDigest::of_live(live) }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Who applies: the manager of fields, and the marks that its objects bear.
 
-use flumen_object::ObjectId;
 use flumen_yaml::Node;
 
 /// The identity under which a set of objects is applied and later pruned.
@@ -72,11 +71,6 @@ impl Owner {
 
     pub(crate) fn keeps(&self, live: &Node) -> bool {
         self.leaves_alone(live) || self.says(live, "prune", "disabled")
-    }
-
-    /// The object that belongs to the set itself must not be waited for by it.
-    pub(crate) fn is(&self, id: &ObjectId) -> bool {
-        id.gvk.kind == "Kustomization" && id.name == *self.name && id.namespace == *self.namespace
     }
 }
 

@@ -80,8 +80,7 @@ pub async fn plan<C: Cluster, S: InventoryStore>(
             desired.iter().map(|object| Entry { id: object.id.clone(), seen: None }).collect();
         let stale = inventory.stale(&wanted);
         let stale = stream::iter(stale).map(|entry| deletion(cluster, &entry.id, options));
-        let stale: Vec<Option<Planned>> =
-            stale.buffered(options.concurrency).try_collect().await?;
+        let stale: Vec<Option<Planned>> = stale.buffered(options.concurrency).try_collect().await?;
         objects.extend(stale.into_iter().flatten());
     }
     Ok(Plan { objects })
@@ -95,9 +94,8 @@ struct Arriving {
 
 impl Arriving {
     fn with(desired: &[Desired]) -> Self {
-        let of_kind = |kind: &'static str| {
-            desired.iter().filter(move |object| object.id.gvk.kind == kind)
-        };
+        let of_kind =
+            |kind: &'static str| desired.iter().filter(move |object| object.id.gvk.kind == kind);
         let kind = |object: &Desired| {
             let group = object.body.at(&["spec", "group"])?.text()?.clone();
             Some((group, object.body.at(&["spec", "names", "kind"])?.text()?.clone()))

@@ -45,7 +45,9 @@ pub struct Pending {
 #[derive(Clone, Debug)]
 pub enum Progress<'a> {
     /// Dry runs and applies that are about to be sent.
-    Reviewing { objects: usize },
+    Reviewing {
+        objects: usize,
+    },
     Changed(&'a Change),
     /// What is not ready yet, again whenever that changes.
     Waiting(&'a [Pending]),

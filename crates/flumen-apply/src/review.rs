@@ -23,9 +23,13 @@ pub(crate) enum Verdict {
     /// An immutable field changes, and the user wants the object anew.
     Recreate,
     /// Nothing would change. The digests, where they were not known before.
-    Unchanged { seen: Option<Seen> },
+    Unchanged {
+        seen: Option<Seen>,
+    },
     /// Its marks say that it is left alone.
-    Skip { exists: bool },
+    Skip {
+        exists: bool,
+    },
     /// Its kind is not served yet.
     Defer,
     Fail {

@@ -190,8 +190,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             return Ok(());
         }
         let ahead = everything.clone().with_all_of(&self.ahead);
-        let recorded =
-            Recorded { inventory: ahead.clone(), history: self.before.history.clone() };
+        let recorded = Recorded { inventory: ahead.clone(), history: self.before.history.clone() };
         self.store.save(&recorded).await?;
         self.ahead = ahead;
         Ok(())

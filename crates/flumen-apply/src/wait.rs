@@ -192,12 +192,12 @@ impl<C: Cluster> Waiting<'_, C> {
 
 /// The pods that an object selects; none when it selects none, or they cannot be read.
 async fn pods_of<C: Cluster>(cluster: &C, object: &Node) -> Vec<Node> {
-    let Some(labels) = object.at(&["spec", "selector", "matchLabels"]).and_then(Node::as_map) else {
+    let Some(labels) = object.at(&["spec", "selector", "matchLabels"]).and_then(Node::as_map)
+    else {
         return Vec::new();
     };
-    let pairs = labels.iter().filter_map(|entry| {
-        Some(format!("{}={}", entry.key, entry.value.as_str()?))
-    });
+    let pairs =
+        labels.iter().filter_map(|entry| Some(format!("{}={}", entry.key, entry.value.as_str()?)));
     let selector = pairs.collect::<Vec<_>>().join(",");
     let pods = Resource {
         gvk: Gvk::new(&Text::literal("v1"), Text::literal("Pod")),

@@ -32,7 +32,8 @@ async fn a_late_definition_is_waited_for() {
     let yaml = format!("{}{}", config_map("c", "1"), resource("Late"));
     let (outcome, ()) = tokio::join!(fixture.apply(&yaml), async {
         // Something else delivers the definition once the rest has been applied.
-        while fixture.proxy.count(|request| request.is_write() && request.name() == Some("c")) == 0 {
+        while fixture.proxy.count(|request| request.is_write() && request.name() == Some("c")) == 0
+        {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         fixture.kubectl_apply(&definition("lates", "Late"));

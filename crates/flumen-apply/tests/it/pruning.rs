@@ -58,7 +58,13 @@ async fn objects_of_others_and_those_that_are_kept_survive() {
     let Some(mut fixture) = Fixture::new().await else { return };
     fixture.options.prune = Prune::Unguarded;
     fixture.applied(&many(4)).await;
-    fixture.kubectl(&["label", "configmap", "c01", "--overwrite", "inventory.kustomizer.dev/name=other"]);
+    fixture.kubectl(&[
+        "label",
+        "configmap",
+        "c01",
+        "--overwrite",
+        "inventory.kustomizer.dev/name=other",
+    ]);
     fixture.kubectl(&["annotate", "configmap", "c02", "inventory.kustomizer.dev/prune=disabled"]);
     let done = fixture.applied(&many(1)).await;
     assert_eq!(

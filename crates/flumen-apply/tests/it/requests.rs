@@ -38,7 +38,8 @@ async fn one_change_costs_one_dry_run_and_one_apply() {
     let Some(fixture) = Fixture::new().await else { return };
     fixture.applied(&many(50)).await;
     fixture.proxy.forget();
-    let changed = many(50).replace("name: c007}\ndata: {key: \"1\"}", "name: c007}\ndata: {key: \"2\"}");
+    let changed =
+        many(50).replace("name: c007}\ndata: {key: \"1\"}", "name: c007}\ndata: {key: \"2\"}");
     fixture.applied(&changed).await;
     assert_eq!(fixture.proxy.count(|request| request.verb() == "apply"), 2);
     // The commit; nothing new appears, so nothing is written ahead.
@@ -52,5 +53,8 @@ async fn drift_is_seen_although_the_manifest_is_the_same() {
     let edit = r#"{"data":{"key":"edited"}}"#;
     fixture.kubectl(&["patch", "cm", "c001", "--type=merge", "-p", edit]);
     let done = fixture.applied(&many(3)).await;
-    assert_eq!(done, "ConfigMap/c000 unchanged, ConfigMap/c002 unchanged, ConfigMap/c001 configured");
+    assert_eq!(
+        done,
+        "ConfigMap/c000 unchanged, ConfigMap/c002 unchanged, ConfigMap/c001 configured"
+    );
 }

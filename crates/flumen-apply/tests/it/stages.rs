@@ -38,7 +38,10 @@ async fn acceptance_31_a_definition_and_its_objects_need_one_run() {
     let planned = fixture.plan(&yaml).await;
     assert!(planned.errors().is_empty(), "the definition arrives with it: {:?}", planned.errors());
     let done = fixture.applied(&yaml).await;
-    assert_eq!(done, "CustomResourceDefinition/widgets.stages.example.com created, Widget/w created");
+    assert_eq!(
+        done,
+        "CustomResourceDefinition/widgets.stages.example.com created, Widget/w created"
+    );
     assert_eq!(fixture.kubectl(&["get", "widgets", "w", "-o", "jsonpath={.spec.size}"]), "3");
 }
 
@@ -67,7 +70,8 @@ async fn one_refusal_stops_the_whole_stage_and_all_are_named() {
 async fn those_that_pass_are_applied_when_asked_to_keep_going() {
     let Some(mut fixture) = Fixture::new().await else { return };
     fixture.options.keep_going = true;
-    let bad = "---\napiVersion: v1\nkind: Service\nmetadata: {name: bad}\nspec: {ports: [{port: 0}]}\n";
+    let bad =
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: bad}\nspec: {ports: [{port: 0}]}\n";
     let yaml = format!("{}{bad}", config_map("good", "1"));
     let error = fixture.apply(&yaml).await.expect_err("one is refused");
     assert!(matches!(&error, Error::ApplyFailed(errors) if errors.len() == 1), "{error}");
@@ -78,14 +82,14 @@ async fn those_that_pass_are_applied_when_asked_to_keep_going() {
 async fn acceptance_28_objects_land_where_they_belong() {
     let Some(fixture) = Fixture::new().await else { return };
     let other = tokio::task::block_in_place(|| fixture.cluster.fresh_namespace());
-    let elsewhere = config_map("there", "1").replace("{name: there}", &format!("{{name: there, namespace: {other}}}"));
+    let elsewhere = config_map("there", "1")
+        .replace("{name: there}", &format!("{{name: there, namespace: {other}}}"));
     let cluster_wide = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: stages-role, namespace: nonsense}\nrules: []\n";
     let outcome = fixture
         .apply(&format!("{}{elsewhere}{cluster_wide}", config_map("here", "1")))
         .await
         .expect("applied");
-    let places: Vec<String> =
-        outcome.changes.iter().map(|change| change.id.to_string()).collect();
+    let places: Vec<String> = outcome.changes.iter().map(|change| change.id.to_string()).collect();
     let expected = [
         "ClusterRole/stages-role".to_owned(),
         format!("ConfigMap/{}/here", fixture.namespace),
@@ -119,7 +123,8 @@ spec:
     fixture.kubectl(&["scale", "deployment", "web", "--replicas=4"]);
     let done = fixture.applied(yaml).await;
     assert_eq!(done, "Deployment/web unchanged, HorizontalPodAutoscaler/web unchanged");
-    let replicas = fixture.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"]);
+    let replicas =
+        fixture.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"]);
     assert_eq!(replicas, "4");
 }
 

@@ -7,10 +7,13 @@ use crate::fixture::{Fixture, config_map};
 #[tokio::test(flavor = "multi_thread")]
 async fn what_kubectl_set_and_we_do_not_declare_goes_away() {
     let Some(fixture) = Fixture::new().await else { return };
-    fixture.kubectl_apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {key: old, extra: x}\n");
+    fixture.kubectl_apply(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {key: old, extra: x}\n",
+    );
     assert_eq!(fixture.applied(&config_map("c", "new")).await, "ConfigMap/c configured");
     assert_eq!(fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.data}"]), r#"{"key":"new"}"#);
-    let annotations = fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.annotations}"]);
+    let annotations =
+        fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.annotations}"]);
     assert_eq!(annotations, "", "kubectl's copy of the manifest is gone");
     assert_eq!(fixture.applied(&config_map("c", "new")).await, "ConfigMap/c unchanged");
 }
@@ -31,7 +34,8 @@ async fn immutable_fields_change_only_by_force() {
     let Some(mut fixture) = Fixture::new().await else { return };
     let immutable = |value: &str| format!("{}immutable: true\n", config_map("c", value));
     fixture.applied(&immutable("1")).await;
-    let uid = |fixture: &Fixture| fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.uid}"]);
+    let uid =
+        |fixture: &Fixture| fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.uid}"]);
     let first = uid(&fixture);
     let error = fixture.apply(&immutable("2")).await.expect_err("immutable");
     assert!(matches!(error, Error::Rejected(_)), "{error}");
@@ -41,7 +45,8 @@ async fn immutable_fields_change_only_by_force() {
     fixture.options.force = true;
     assert_eq!(fixture.applied(&immutable("2")).await, "ConfigMap/c created");
     assert_ne!(uid(&fixture), first);
-    let invalid = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}]}\n";
+    let invalid =
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}]}\n";
     fixture.applied(&format!("{}{invalid}", immutable("2"))).await;
     let before = fixture.kubectl(&["get", "svc", "s", "-o", "jsonpath={.metadata.uid}"]);
     let worse = invalid.replace("80", "0");
@@ -58,12 +63,19 @@ async fn marks_decide_what_is_touched() {
             "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, annotations: {{inventory.kustomizer.dev/{key}: {mark}}}}}\ndata: {{key: \"VALUE\"}}\n"
         )
     };
-    let yaml = format!("{}{}", marked("ignored", "ssa", "Ignore"), marked("once", "ssa", "IfNotPresent"));
+    let yaml =
+        format!("{}{}", marked("ignored", "ssa", "Ignore"), marked("once", "ssa", "IfNotPresent"));
     let done = fixture.applied(&yaml.replace("VALUE", "1")).await;
     assert_eq!(done, "ConfigMap/ignored skipped, ConfigMap/once created");
     let done = fixture.applied(&yaml.replace("VALUE", "2")).await;
     assert_eq!(done, "ConfigMap/ignored skipped, ConfigMap/once skipped");
     assert_eq!(fixture.kubectl(&["get", "cm", "once", "-o", "jsonpath={.data.key}"]), "1");
-    fixture.kubectl(&["annotate", "cm", "once", "--overwrite", "inventory.kustomizer.dev/reconcile=disabled"]);
+    fixture.kubectl(&[
+        "annotate",
+        "cm",
+        "once",
+        "--overwrite",
+        "inventory.kustomizer.dev/reconcile=disabled",
+    ]);
     assert_eq!(fixture.applied(&config_map("once", "3")).await, "ConfigMap/once skipped");
 }

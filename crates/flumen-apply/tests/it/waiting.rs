@@ -63,7 +63,15 @@ spec:
         let status = r#"{"status":{"startTime":"2026-01-01T00:00:00Z","failed":1,"conditions":[
             {"type":"FailureTarget","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},
             {"type":"Failed","status":"True","reason":"BackoffLimitExceeded","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}"#;
-        fixture.kubectl(&["patch", "job", "j", "--subresource=status", "--type=merge", "-p", status]);
+        fixture.kubectl(&[
+            "patch",
+            "job",
+            "j",
+            "--subresource=status",
+            "--type=merge",
+            "-p",
+            status,
+        ]);
     });
     let error = outcome.expect_err("the job failed");
     let expected = format!("failed early due to stalled resources: [Job/{}/j", fixture.namespace);
