@@ -40,9 +40,8 @@ pub async fn inventories<C: Cluster>(
     let mut found: BTreeMap<(String, String), Listed> = BTreeMap::new();
     let page = |items: Vec<Node>| {
         for item in &items {
-            let text = |path: &[&str]| {
-                item.at(path).and_then(Node::as_str).unwrap_or_default().to_owned()
-            };
+            let text =
+                |path: &[&str]| item.at(path).and_then(Node::as_str).unwrap_or_default().to_owned();
             let key = (text(&["metadata", "namespace"]), text(&["metadata", "labels", NAME]));
             let listed = found.entry(key.clone()).or_default();
             (listed.namespace, listed.name) = key;

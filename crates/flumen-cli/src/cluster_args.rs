@@ -113,6 +113,7 @@ impl ClusterArgs {
                 user: self.as_user.clone(),
                 groups: self.as_group.clone(),
                 uid: self.as_uid.clone(),
+                ..Identity::default()
             },
             certificate_authority: self.certificate_authority.clone(),
             client_certificate: self.client_certificate.clone(),

@@ -237,7 +237,9 @@ fn nothing_named() -> CommandError {
 }
 
 fn encrypted(reference: &Reference) -> CommandError {
-    Failure::new(format!("{reference} is encrypted, and what is made of it would be kept in the clear"))
-        .hint("deliver it alone, or push the combination with `flumen push artifact --age-recipients`")
-        .into()
+    Failure::new(format!(
+        "{reference} is encrypted, and what is made of it would be kept in the clear"
+    ))
+    .hint("deliver it alone, or push the combination with `flumen push artifact --age-recipients`")
+    .into()
 }

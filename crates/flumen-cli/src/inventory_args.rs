@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use flumen_apply::{
-    ConfigMapStore, InventoryStore as _, Listed, Owner, Recorded, inventories,
-};
+use flumen_apply::{ConfigMapStore, InventoryStore as _, Listed, Owner, Recorded, inventories};
 use flumen_kube::{Client, Cluster as _, ObjectName};
 use flumen_object::Gvk;
 use flumen_yaml::{Entry, Node, Pos, Text, Value};

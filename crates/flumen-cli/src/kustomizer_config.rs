@@ -55,7 +55,9 @@ impl FieldManager {
         };
         let field = |key: &str| {
             let value = manager.get(key).and_then(Node::as_str).filter(|value| !value.is_empty());
-            value.map(str::to_owned).ok_or_else(|| failure(format!("`fieldManager.{key}` is empty")))
+            value
+                .map(str::to_owned)
+                .ok_or_else(|| failure(format!("`fieldManager.{key}` is empty")))
         };
         Ok(Self { name: field("name")?, group: field("group")? })
     }

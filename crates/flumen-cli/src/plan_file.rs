@@ -90,9 +90,12 @@ impl PlanFile {
         })?;
         if file.version != VERSION {
             let version = file.version;
-            return Err(Failure::new(format!("`{}` is a plan of version {version}", path.display()))
-                .hint("make a new one with this version of flumen")
-                .into());
+            return Err(Failure::new(format!(
+                "`{}` is a plan of version {version}",
+                path.display()
+            ))
+            .hint("make a new one with this version of flumen")
+            .into());
         }
         Ok(file)
     }

@@ -24,7 +24,9 @@ pub(crate) fn plan(plan: &Plan) -> String {
         let (sign, style, what) = match (&object.error, object.action) {
             (Some(_), _) => ('!', REMOVED, "would be refused"),
             (None, Action::Deleted) => ('-', REMOVED, "to delete"),
-            (None, Action::Created) if object.recreated => ('~', MODIFIED, "to delete and recreate"),
+            (None, Action::Created) if object.recreated => {
+                ('~', MODIFIED, "to delete and recreate")
+            }
             (None, Action::Created) => ('+', ADDED, "to create"),
             (None, Action::Deferred) => ('+', ADDED, "to create when its kind is served"),
             (None, _) => ('~', MODIFIED, "to change"),

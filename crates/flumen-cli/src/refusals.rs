@@ -18,7 +18,9 @@ const MAX_HINT: usize = 1 << 10;
 /// One object is an error as any other; several stand on lines of their own, however many they are.
 pub(crate) fn told(error: Error, ui: &Ui) -> CommandError {
     let (errors, summary) = match &error {
-        Error::Rejected(errors) => (errors, "would be refused, so that nothing of their stage was applied"),
+        Error::Rejected(errors) => {
+            (errors, "would be refused, so that nothing of their stage was applied")
+        }
         Error::ApplyFailed(errors) => (errors, "were refused"),
         Error::PruneFailed(errors) => (errors, "could not be deleted"),
         _ => return error.into(),

@@ -31,8 +31,7 @@ pub(crate) struct RunReport<'a> {
     suffix: &'static str,
     /// Objects that stay as they are have been printed before.
     only_changes: bool,
-    /// Shows what is waited for, on a terminal.
-    bar: Option<ProgressBar>,
+    display: Display,
     said: Mutex<Said>,
 }
 
@@ -50,7 +49,7 @@ impl<'a> RunReport<'a> {
             ui,
             suffix: "",
             only_changes: false,
-            bar: stderr().is_terminal().then(bar),
+            display: Display::new(),
             said: Mutex::default(),
         }
     }
@@ -65,7 +64,6 @@ impl<'a> RunReport<'a> {
 
     /// Ends the display; an error when not every line could be printed.
     pub(crate) fn finish(self) -> Result<(), CommandError> {
-        self.clear();
         let said = self.said.into_inner().unwrap_or_else(PoisonError::into_inner);
         said.failure.map_or(Ok(()), Err)
     }
@@ -74,7 +72,7 @@ impl<'a> RunReport<'a> {
     pub(crate) fn object(&self, id: &ObjectId, action: &str) {
         let line = printable(&format!("{id} {action}{}", self.suffix), Lines::Escape, MAX_LINE);
         let print = || self.ui.data(format!("{line}\n").as_bytes());
-        let printed = match &self.bar {
+        let printed = match &self.display.0 {
             Some(bar) => bar.suspend(print),
             None => print(),
         };
@@ -85,12 +83,6 @@ impl<'a> RunReport<'a> {
 
     fn said(&self) -> MutexGuard<'_, Said> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 
     fn waiting(&self, pending: &[Pending]) {
@@ -113,16 +105,15 @@ impl<'a> RunReport<'a> {
 
     fn show(&self, doing: &str, mut named: Vec<String>, pending: Vec<ObjectId>) {
         if pending.is_empty() {
-            return self.bar.iter().for_each(|bar| bar.set_message(""));
+            return self.display.show(String::new());
         }
         if pending.len() > named.len() {
             named.push(format!("and {} more", pending.len() - named.len()));
         }
         let objects = if pending.len() == 1 { "object" } else { "objects" };
         let head = format!("{doing} {} {objects}", pending.len());
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!("{head}\n  {}", named.join("\n  ")));
-            return;
+        if self.display.0.is_some() {
+            return self.display.show(format!("{head}\n  {}", named.join("\n  ")));
         }
         let mut said = self.said();
         let is_new = said.pending != pending && said.at.is_none_or(|at| at.elapsed() >= PACE);
@@ -143,23 +134,37 @@ impl Report for RunReport<'_> {
             Progress::Waiting(pending) => self.waiting(pending),
             Progress::Deferred(objects) => self.deferred(objects),
             Progress::Reviewing { objects } => {
-                if let Some(bar) = &self.bar {
-                    bar.set_message(format!("asking the cluster about {objects} objects"));
-                }
+                self.display.show(format!("asking the cluster about {objects} objects"));
             }
         }
     }
 }
 
-impl Drop for RunReport<'_> {
-    fn drop(&mut self) {
-        self.clear();
+/// Shows on a terminal what is going on, until it is dropped.
+#[derive(Debug)]
+struct Display(Option<ProgressBar>);
+
+impl Display {
+    fn new() -> Self {
+        Self(stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        }))
+    }
+
+    fn show(&self, text: String) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(text);
+        }
     }
 }
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
 }

@@ -110,12 +110,7 @@ pub(super) fn unnamed() -> CommandError {
         .into()
 }
 
-fn apply(
-    name: &str,
-    url: Option<&Reference>,
-    args: &HowArgs,
-    ui: &Ui,
-) -> Result<(), CommandError> {
+fn apply(name: &str, url: Option<&Reference>, args: &HowArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(interruptible(async {
         let plan = args.plan.as_deref().map(PlanFile::read).transpose()?;
         let delivery = args.source.open(url, ui).await?;

@@ -5,7 +5,7 @@ use flumen_apply::{Listed, inventories};
 use serde::Serialize;
 
 use crate::{
-    error::{CommandError, Failure},
+    error::CommandError,
     inventory_args::{self, parse_name},
     listing::{self, ListFormat, Record},
     runtime::block_on,
@@ -82,10 +82,8 @@ impl Line {
 }
 
 impl Record for Line {
-    const HEADINGS: (&'static [&'static str], &'static [&'static str]) = (
-        &["NAME", "NAMESPACE", "ENTRIES", "SOURCE", "REVISION", "LAST APPLIED"],
-        &["ARTIFACTS"],
-    );
+    const HEADINGS: (&'static [&'static str], &'static [&'static str]) =
+        (&["NAME", "NAMESPACE", "ENTRIES", "SOURCE", "REVISION", "LAST APPLIED"], &["ARTIFACTS"]);
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -64,9 +64,10 @@ impl FromStr for Earlier {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digest = || text.parse().map(Self::Digest);
-        text.parse().map(Self::Number).or_else(|_| digest()).map_err(|_| {
-            "expected a number of the history, or a digest such as sha256:…"
-        })
+        text.parse()
+            .map(Self::Number)
+            .or_else(|_| digest())
+            .map_err(|_| "expected a number of the history, or a digest such as sha256:…")
     }
 }
 
@@ -103,11 +104,18 @@ fn choose<'a>(
     };
     history.iter().find(is_meant).ok_or_else(|| {
         let message = match to {
-            None => format!("the history of `{name}` has no successful deployment of another artifact"),
-            Some(Earlier::Number(number)) => format!("the history of `{name}` has no deployment {number}"),
-            Some(Earlier::Digest(digest)) => format!("the history of `{name}` has no deployment of {digest}"),
+            None => {
+                format!("the history of `{name}` has no successful deployment of another artifact")
+            }
+            Some(Earlier::Number(number)) => {
+                format!("the history of `{name}` has no deployment {number}")
+            }
+            Some(Earlier::Digest(digest)) => {
+                format!("the history of `{name}` has no deployment of {digest}")
+            }
         };
-        let hint = "`flumen history` lists the last ten deployments; `flumen apply` takes any artifact";
+        let hint =
+            "`flumen history` lists the last ten deployments; `flumen apply` takes any artifact";
         Failure::new(message).hint(hint).into()
     })
 }

@@ -105,11 +105,15 @@ impl Site {
 
 /// A config map with one key.
 fn map(name: &str, value: &str) -> String {
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{key: '{value}'}}\n")
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{key: '{value}'}}\n"
+    )
 }
 
 fn secret(name: &str, value: &str) -> String {
-    format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\nstringData: {{key: '{value}'}}\n")
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\nstringData: {{key: '{value}'}}\n"
+    )
 }
 
 fn deployment(name: &str, replicas: &str) -> String {

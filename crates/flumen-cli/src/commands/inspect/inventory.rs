@@ -134,9 +134,10 @@ impl Inspection {
         };
         list(&mut text, "Artifacts", self.artifacts.clone());
         list(&mut text, "Objects", self.resources.iter().map(InspectedObject::subject).collect());
-        let deployments = self.history.iter().map(|one| {
-            format!("{}: {} by {}, {}", one.number, one.at, one.by, one.artifact)
-        });
+        let deployments = self
+            .history
+            .iter()
+            .map(|one| format!("{}: {} by {}, {}", one.number, one.at, one.by, one.artifact));
         list(&mut text, "History", deployments.collect());
         text
     }

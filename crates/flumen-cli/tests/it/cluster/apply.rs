@@ -10,8 +10,7 @@ fn acceptance_27_what_is_applied_is_live_and_bears_its_owner() {
     let namespace = site.namespace.as_str();
     site.manifests("app.yaml", &[map("a", "1"), deployment("web", "replicas: 2")]);
     let printed = site.apply("app.yaml", &[]);
-    let expected =
-        format!("ConfigMap/{namespace}/a created\nDeployment/{namespace}/web created\n");
+    let expected = format!("ConfigMap/{namespace}/a created\nDeployment/{namespace}/web created\n");
     assert_eq!(printed, expected);
     let live = site.object("configmap/a").expect("it is there");
     assert_eq!(live["data"]["key"], "1");
@@ -34,7 +33,8 @@ fn acceptance_27_what_is_applied_is_live_and_bears_its_owner() {
 fn acceptance_28_objects_land_in_the_namespace_they_name_or_in_the_given_one() {
     let Some(site) = Site::new() else { return };
     let other = site.cluster.fresh_namespace();
-    let named = map("named", "1").replace("name: named", &format!("name: named, namespace: {other}"));
+    let named =
+        map("named", "1").replace("name: named", &format!("name: named, namespace: {other}"));
     site.manifests("app.yaml", &[map("bare", "1"), named]);
     site.apply("app.yaml", &[]);
     assert!(site.object("configmap/bare").is_some());
@@ -60,7 +60,10 @@ fn acceptance_31_a_definition_and_its_objects_are_one_deploy() {
     site.printed(&["apply", &url, "--inventory", "app", "--insecure-registry"]);
     assert!(site.object(&format!("widgets.{group}/w")).is_some());
     let history = site.printed(&["history", "app", "-o", "name"]);
-    assert!(history.starts_with(&format!("oci://{}/org/app@sha256:", registry.host())), "{history}");
+    assert!(
+        history.starts_with(&format!("oci://{}/org/app@sha256:", registry.host())),
+        "{history}"
+    );
 }
 
 #[test]

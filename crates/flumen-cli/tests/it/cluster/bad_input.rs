@@ -34,7 +34,8 @@ fn all_objects_that_are_refused_are_listed_at_once() {
     let documents: Vec<String> = (0..30).map(|index| bad(&format!("bad-{index:02}"))).collect();
     let error = check(&site, &documents, &[], &["30 objects would be refused"]);
     for index in 0..30 {
-        let subject = format!("ConfigMap/{}/bad-{index:02} dry-run failed (Invalid)", site.namespace);
+        let subject =
+            format!("ConfigMap/{}/bad-{index:02} dry-run failed (Invalid)", site.namespace);
         assert!(error.contains(&subject), "{subject} in {error}");
     }
     assert!(site.object("configmap/inv-app").is_none(), "nothing was begun");
@@ -86,7 +87,11 @@ fn a_webhook_that_is_down_is_named() {
     let file = site.scratch.path().join("webhook.yaml").display().to_string();
     site.kubectl_done(&["apply", "-f", &file]);
     let subject = format!("Deployment/{namespace}/web");
-    let words = [subject.as_str(), "down.example.com", "hint: check that what serves the webhook is running"];
+    let words = [
+        subject.as_str(),
+        "down.example.com",
+        "hint: check that what serves the webhook is running",
+    ];
     check(&site, &[deployment("web", "replicas: 1")], &["--timeout", "10s"], &words);
     site.kubectl_done(&["delete", "-f", &file]);
 }

@@ -23,7 +23,8 @@ fn inventories_are_listed_as_kubectl_lists_things() {
     assert_eq!(lines[2][..3], ["other", &site.namespace, "1"]);
     assert_eq!(site.printed(&["get", "inv", "-o", "name"]), "app\nother\n");
     let one: Value =
-        serde_json::from_str(&site.printed(&["get", "inventory", "app", "-o", "json"])).expect("JSON");
+        serde_json::from_str(&site.printed(&["get", "inventory", "app", "-o", "json"]))
+            .expect("JSON");
     assert_eq!(one[0]["entries"], 2);
     assert_eq!(one[0]["namespace"], site.namespace.as_str());
     assert!(one[0]["lastApplied"].as_str().is_some_and(|at| at.ends_with('Z')), "{one}");
@@ -46,10 +47,16 @@ fn an_inventory_is_shown_with_its_history() {
     site.apply("app.yaml", &[]);
     let shown = site.printed(&["inspect", "inventory", "app"]);
     let namespace = &site.namespace;
-    assert!(shown.starts_with(&format!("Inventory:    {namespace}/app\nLast applied: ")), "{shown}");
-    assert!(shown.contains(&format!("Objects:\n- ConfigMap/{namespace}/a\nHistory:\n- 2: ")), "{shown}");
-    let json: Value =
-        serde_json::from_str(&site.printed(&["inspect", "inv", "app", "-o", "json"])).expect("JSON");
+    assert!(
+        shown.starts_with(&format!("Inventory:    {namespace}/app\nLast applied: ")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains(&format!("Objects:\n- ConfigMap/{namespace}/a\nHistory:\n- 2: ")),
+        "{shown}"
+    );
+    let json: Value = serde_json::from_str(&site.printed(&["inspect", "inv", "app", "-o", "json"]))
+        .expect("JSON");
     assert_eq!(json["resources"][0]["kind"], "ConfigMap");
     assert_eq!(json["history"][0]["number"], 2);
     assert_eq!(json["history"][1]["source"], SOURCE[1]);
@@ -86,14 +93,21 @@ fn acceptance_34_deleting_what_is_partly_gone_succeeds() {
 #[test]
 fn a_finalizer_that_never_ends_is_named() {
     let Some(site) = Site::new() else { return };
-    let held = map("held", "1").replace("name: held", "name: held, finalizers: [example.com/never]");
+    let held =
+        map("held", "1").replace("name: held", "name: held, finalizers: [example.com/never]");
     site.manifests("app.yaml", &[held]);
     site.apply("app.yaml", &[]);
     let error = site.refusal(&["delete", "inventory", "app", "--timeout", "2s"]);
     let subject = format!("ConfigMap/{}/held", site.namespace);
     assert!(error.contains(&subject), "{error}");
     assert!(site.object("configmap/inv-app").is_some(), "it can be tried again");
-    site.kubectl_done(&["patch", "configmap/held", "--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#]);
+    site.kubectl_done(&[
+        "patch",
+        "configmap/held",
+        "--type=merge",
+        "-p",
+        r#"{"metadata":{"finalizers":null}}"#,
+    ]);
     site.printed(&["delete", "inventory", "app", "--wait=false"]);
     assert!(site.object("configmap/inv-app").is_none());
 }

@@ -20,7 +20,8 @@ fn acceptance_21_a_first_deploy_adds_every_line_of_every_object() {
         let entries = change["entries"].as_array().expect("a list");
         assert!(entries[0]["payload"].is_null(), "a header");
         assert!(entries.iter().all(|entry| entry["type"] == 2), "{change}");
-        let lines: Vec<&str> = entries.iter().filter_map(|entry| entry["payload"].as_str()).collect();
+        let lines: Vec<&str> =
+            entries.iter().filter_map(|entry| entry["payload"].as_str()).collect();
         assert!(lines.contains(&"kind: ConfigMap"), "{lines:?}");
         let name = format!("  name: {}", change["name"].as_str().expect("a name"));
         assert!(lines.contains(&name.as_str()), "{lines:?}");
@@ -64,9 +65,8 @@ fn acceptance_23_a_changed_key_is_one_element_with_two_lines() {
     let changed: Vec<_> = elements(&plan).into_iter().filter(|(_, kind)| *kind != 0).collect();
     assert_eq!(changed, [("ConfigMap/a".to_owned(), 3)]);
     let entries = plan["k8s_content_diff"][0]["entries"].as_array().expect("a list");
-    let line = |entry: &Value| {
-        (entry["path"].clone(), entry["type"].clone(), entry["payload"].clone())
-    };
+    let line =
+        |entry: &Value| (entry["path"].clone(), entry["type"].clone(), entry["payload"].clone());
     let lines: Vec<_> = entries.iter().map(line).collect();
     assert_eq!(
         lines,
@@ -88,11 +88,15 @@ fn acceptance_24_status_and_versions_are_no_change() {
     site.manifests("app.yaml", &[deployment("web", "replicas: 1")]);
     site.apply("app.yaml", &[]);
     let status = r#"{"status": {"replicas": 1, "observedGeneration": 1}}"#;
-    site.kubectl_done(&["patch", "deployment/web", "--subresource=status", "--type=merge", "-p", status]);
-    assert_eq!(
-        site.printed(&["plan", "-f", "app.yaml", "--inventory", "app"]),
-        "1 unchanged\n"
-    );
+    site.kubectl_done(&[
+        "patch",
+        "deployment/web",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        status,
+    ]);
+    assert_eq!(site.printed(&["plan", "-f", "app.yaml", "--inventory", "app"]), "1 unchanged\n");
 }
 
 #[test]
@@ -137,7 +141,8 @@ fn differences_are_shown_as_kustomizer_shows_them() {
         let text = String::from_utf8_lossy(&outcome.stdout);
         assert!(text.starts_with(&format!("► ConfigMap/{namespace}/b drifted\n@@")), "{text}");
         assert!(text.contains("\n-  key: edited\n+  key: \"1\"\n"), "{text}");
-        let rest = format!("► ConfigMap/{namespace}/c created\n► ConfigMap/{namespace}/a deleted\n");
+        let rest =
+            format!("► ConfigMap/{namespace}/c created\n► ConfigMap/{namespace}/a deleted\n");
         assert!(text.ends_with(&rest), "{text}");
     }
 }

@@ -32,7 +32,12 @@ fn what_somebody_else_owns_by_now_stays() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[map("a", "1"), map("b", "1")]);
     site.apply("app.yaml", &[]);
-    site.kubectl_done(&["label", "configmap/b", "inventory.kustomizer.dev/name=other", "--overwrite"]);
+    site.kubectl_done(&[
+        "label",
+        "configmap/b",
+        "inventory.kustomizer.dev/name=other",
+        "--overwrite",
+    ]);
     site.manifests("app.yaml", &[map("a", "1")]);
     site.apply("app.yaml", &["--prune"]);
     assert!(site.object("configmap/b").is_some());

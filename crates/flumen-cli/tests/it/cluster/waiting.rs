@@ -11,7 +11,14 @@ fn ready(site: &Site) {
     let status = r#"{"status": {"replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
         "observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"},
         {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}]}}"#;
-    site.kubectl_done(&["patch", "deployment/web", "--subresource=status", "--type=merge", "-p", status]);
+    site.kubectl_done(&[
+        "patch",
+        "deployment/web",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        status,
+    ]);
 }
 
 #[test]
@@ -47,7 +54,8 @@ fn a_run_waits_until_things_are_ready() {
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let waits = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("waiting for 1 object")));
+    let waits =
+        lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("waiting for 1 object")));
     assert!(waits.is_some(), "it says that it waits");
     ready(&site);
     let said: Vec<String> = lines.map_while(Result::ok).collect();
@@ -105,7 +113,11 @@ fn a_kind_that_comes_late_does_not_hold_up_the_rest() {
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    assert!(lines.any(|line| line.is_ok_and(|line| line.starts_with("waiting for the kinds of 1 object"))));
+    assert!(
+        lines.any(
+            |line| line.is_ok_and(|line| line.starts_with("waiting for the kinds of 1 object"))
+        )
+    );
     site.scratch.write("definition.yaml", &definition(&group));
     let file = site.scratch.path().join("definition.yaml").display().to_string();
     site.kubectl_done(&["apply", "-f", &file]);
