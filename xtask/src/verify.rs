@@ -5,7 +5,7 @@ use std::{fs, process::Command, time::Duration};
 use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
 
 use crate::{
-    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
+    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed, kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
     tools,
@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     tests.env("FLUMEN_SKIP_LOG", skip_log.path());
     provide_tools(&mut progress, &mut tests);
+    provide_kubernetes(&mut progress);
     progress.step("tests, golden cases, examples, doc tests", || show(&mut tests));
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());
@@ -78,6 +79,15 @@ fn provide_tools(progress: &mut Progress, tests: &mut Command) {
         }
         Err(error) => progress.skip("what other tools judge", &error.to_string()),
     }
+}
+
+/// Builds what the tests on a real cluster run. Without Go they are skipped; a build that fails is a failure.
+fn provide_kubernetes(progress: &mut Progress) {
+    if !kube::can_provide() {
+        progress.skip("tests on a real Kubernetes", "building it needs Go");
+        return;
+    }
+    progress.step("Kubernetes for tests", || kube::provide().map(drop));
 }
 
 pub(crate) fn format(arguments: &[String]) -> Result {
