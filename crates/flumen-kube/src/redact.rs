@@ -8,7 +8,7 @@ use flumen_yaml::{Node, Value};
 use crate::{Error, Status};
 
 /// What stands before a quoted value; the value goes on to an end that cannot be told for sure.
-const QUOTES: [&str; 2] = ["got &value", ", error found in #"];
+const QUOTES: [&str; 2] = ["got &", ", error found in #"];
 /// Shorter values are left: they are in every other word.
 const SHORTEST: usize = 4;
 const MASK: &str = "***";

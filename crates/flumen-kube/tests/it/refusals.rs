@@ -126,6 +126,9 @@ async fn plain_mistakes_are_not_taken_for_changes() {
     let error = apply(&client, &namespace, &unknown, FORCED).await.expect_err("no such field");
     assert!(error.to_string().contains(".spec: field not declared in schema"), "{error}");
     assert!(!error.is_immutable());
+    let before = client.requests();
+    apply(&client, &namespace, &unknown, FORCED).await.expect_err("no such field");
+    assert_eq!(client.requests() - before, 1, "asking again would not help");
 }
 
 #[tokio::test]

@@ -51,10 +51,6 @@ fn check(result: Result<Target, Error>, message: &str, hint: &str) {
     assert_eq!(error.hint().unwrap_or_default(), hint);
 }
 
-fn some(text: &str) -> Option<String> {
-    Some(text.to_owned())
-}
-
 #[tokio::test]
 async fn the_current_context_decides() {
     let target = resolved(ConnectOptions::default()).await.expect("a target");
@@ -70,17 +66,17 @@ async fn the_current_context_decides() {
 
 #[tokio::test]
 async fn options_choose_and_override() {
-    let options = ConnectOptions { context: some("two"), ..Default::default() };
+    let options = ConnectOptions { context: Some("two".into()), ..Default::default() };
     let target = resolved(options).await.expect("a target");
     assert_eq!(target.address(), "https://second.example.com/base");
     assert_eq!(target.config.default_namespace, "default");
     assert!(target.config.accept_invalid_certs);
 
     let options = ConnectOptions {
-        cluster: some("second"),
-        user: some("robot"),
-        namespace: some("other"),
-        token: some("new"),
+        cluster: Some("second".into()),
+        user: Some("robot".into()),
+        namespace: Some("other".into()),
+        token: Some("new".into()),
         identity: Identity::user("somebody"),
         ..Default::default()
     };
@@ -94,7 +90,7 @@ async fn options_choose_and_override() {
 #[tokio::test]
 async fn a_name_for_the_certificate_belongs_to_its_server() {
     let options =
-        ConnectOptions { server: some("https://other.example.com"), ..Default::default() };
+        ConnectOptions { server: Some("https://other.example.com".into()), ..Default::default() };
     let target = resolved(options).await.expect("a target");
     assert_eq!(target.address(), "https://other.example.com");
     assert_eq!(target.config.tls_server_name, None);
@@ -102,7 +98,7 @@ async fn a_name_for_the_certificate_belongs_to_its_server() {
 
 #[tokio::test]
 async fn an_address_needs_no_kubeconfig() {
-    let options = ConnectOptions { server: some("localhost:8080"), ..Default::default() };
+    let options = ConnectOptions { server: Some("localhost:8080".into()), ..Default::default() };
     let target = target(&options).await.expect("a target");
     assert_eq!(target.address(), "http://localhost:8080");
     let options = ConnectOptions { insecure_skip_tls_verify: true, ..options };
@@ -121,20 +117,20 @@ async fn files_are_merged_and_the_first_one_wins() {
     let options = ConnectOptions { search, ..Default::default() };
     let address = target(&options).await.expect("a target").address();
     assert_eq!(address, "https://first.example.com:6443");
-    let options = ConnectOptions { context: some("three"), ..options };
+    let options = ConnectOptions { context: Some("three".into()), ..options };
     let address = target(&options).await.expect("a target").address();
     assert_eq!(address, "https://second.example.com/base");
 }
 
 #[tokio::test]
 async fn what_is_not_there_is_named_beside_what_is() {
-    let options = ConnectOptions { context: some("three"), ..Default::default() };
+    let options = ConnectOptions { context: Some("three".into()), ..Default::default() };
     let message = "the kubeconfig has no context `three`";
     check(resolved(options).await, message, "there are `one`, `two`");
-    let options = ConnectOptions { cluster: some("third"), ..Default::default() };
+    let options = ConnectOptions { cluster: Some("third".into()), ..Default::default() };
     let message = "the kubeconfig has no cluster `third`";
     check(resolved(options).await, message, "there are `first`, `second`");
-    let options = ConnectOptions { user: some("joe"), ..Default::default() };
+    let options = ConnectOptions { user: Some("joe".into()), ..Default::default() };
     let message = "the kubeconfig has no user `joe`";
     check(resolved(options).await, message, "there are `jane`, `robot`");
 
@@ -179,7 +175,7 @@ async fn errors_show_no_part_of_the_file() {
 async fn addresses_are_checked_without_showing_passwords() {
     for address in ["https://user:hunter2@example.com", "ftp://example.com", "https://", "ht tp://"]
     {
-        let options = ConnectOptions { server: some(address), ..Default::default() };
+        let options = ConnectOptions { server: Some(address.into()), ..Default::default() };
         let error = target(&options).await.expect_err("no address");
         assert!(error.to_string().ends_with("is not the address of a server"), "{error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
@@ -203,7 +199,7 @@ async fn a_kubeconfig_of_others_runs_and_reads_nothing() {
     let cluster = TWO.replace("tls-server-name", "certificate-authority: ca.pem, tls-server-name");
     refused(cluster, "a file (`certificate-authority`)").await;
 
-    let options = ConnectOptions { context: some("two"), ..Default::default() };
+    let options = ConnectOptions { context: Some("two".into()), ..Default::default() };
     let target = target_of_text(TWO, &options).await.expect("a target");
     assert!(!target.config.accept_invalid_certs, "the server is always checked");
 }
