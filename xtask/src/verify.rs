@@ -5,7 +5,8 @@ use std::{fs, process::Command, time::Duration};
 use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
 
 use crate::{
-    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed, kube,
+    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
+    kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
     tools,

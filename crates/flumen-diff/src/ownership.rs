@@ -8,6 +8,9 @@ use flumen_yaml::{Entry, Node, Pos, Tag, Text, Value};
 use crate::managed_fields::{FieldSet, Manager, managers};
 use crate::pointer::escape;
 
+/// Where `kubectl apply` remembers the object as it was sent.
+pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// What is taken from a live object before it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Takeover {
@@ -57,7 +60,7 @@ impl Default for Takeover {
         let manager =
             |prefix: &str, operation| FormerManager { prefix: prefix.to_owned(), operation };
         Self {
-            annotations: vec!["kubectl.kubernetes.io/last-applied-configuration".to_owned()],
+            annotations: vec![LAST_APPLIED.to_owned()],
             labels: Vec::new(),
             managers: vec![
                 manager("kubectl", Operation::Apply),

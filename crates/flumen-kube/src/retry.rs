@@ -176,7 +176,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_webhook_is_not_waited_for_long() {
         let message = "Internal error occurred: failed calling webhook \"x\"".to_owned();
-        let error = Error::Refused(Box::new(Status { code: 500, message, ..Status::default() }));
+        let reason = "InternalError".to_owned();
+        let status = Status { code: 500, reason, message, ..Status::default() };
+        let error = Error::Refused(Box::new(status));
         let mut retry = Retry::new(None);
         while retry.after(&error, Repeat::Always, true).await {}
         assert_eq!(retry.tries, MAX_WEBHOOK_TRIES);
