@@ -80,7 +80,9 @@ pub enum Event {
     Applied(Node),
     Deleted(Node),
     /// Nothing happened, but the watch is at this revision.
-    Bookmark { resource_version: String },
+    Bookmark {
+        resource_version: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
