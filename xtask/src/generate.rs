@@ -35,16 +35,21 @@ pub(crate) fn run(check: bool) -> Result<Option<String>, String> {
         ),
     ];
     for (name, text) in tables {
-        let path = root.join(TABLES).join(name);
-        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            continue;
-        }
-        if check {
-            return Err(format!("`{TABLES}/{name}` is stale; run `cargo xtask generate`"));
-        }
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        keep(root, name, &text, check)?;
     }
     Ok(None)
+}
+
+/// Writes the table `name`, or with `check` only compares it.
+pub(crate) fn keep(root: &Path, name: &str, text: &str, check: bool) -> Result<(), String> {
+    let path = root.join(TABLES).join(name);
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    if check {
+        return Err(format!("`{TABLES}/{name}` is stale; run `cargo xtask generate`"));
+    }
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn read(path: &PathBuf) -> Result<Value, String> {
@@ -262,13 +267,13 @@ fn server_table(kinds: &Value, merge_keys: &Value, version: &Value) -> Result<St
 
 /// A string that holds every name once; a name is an offset and a length.
 #[derive(Default)]
-struct Names {
-    text: String,
+pub(crate) struct Names {
+    pub(crate) text: String,
     known: BTreeMap<String, String>,
 }
 
 impl Names {
-    fn add(&mut self, name: &str) -> String {
+    pub(crate) fn add(&mut self, name: &str) -> String {
         if let Some(known) = self.known.get(name) {
             return known.clone();
         }
@@ -279,17 +284,17 @@ impl Names {
     }
 }
 
-fn header(origin: &str) -> String {
+pub(crate) fn header(origin: &str) -> String {
     format!(
         "//! {origin}\n//!\n//! Made by `cargo xtask generate`; do not edit.\n\nuse super::Name;\n"
     )
 }
 
-fn constant(out: &mut String, doc: &str, name: &str, value: &str) {
+pub(crate) fn constant(out: &mut String, doc: &str, name: &str, value: &str) {
     let _ = write!(out, "\n/// {doc}\npub(crate) const {name}: &str = {value:?};\n");
 }
 
-fn table(out: &mut String, doc: &str, name: &str, item: &str, rows: &[String]) {
+pub(crate) fn table(out: &mut String, doc: &str, name: &str, item: &str, rows: &[String]) {
     let count = rows.len();
     let _ = write!(out, "\n/// {doc}\npub(crate) static {name}: [{item}; {count}] = [");
     let mut width = usize::MAX;

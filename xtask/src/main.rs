@@ -12,7 +12,9 @@ mod corpora;
 mod generate;
 mod generate_fieldspecs;
 mod generate_schema;
+mod generate_typed;
 mod golden;
+mod kube;
 mod process;
 mod progress;
 mod tools;
@@ -35,6 +37,7 @@ Usage: cargo xtask VERB [ARGUMENTS]
                               fuzz-build    broken golden cases against the binary
                               differential  changed golden cases against the `kustomize` on PATH
   tools                     put the programs that judge (registries, skopeo, cosign and others) into a cache
+  kube                      build a Kubernetes for the tests into a cache; takes minutes, once per machine
   deny                      licences, advisories and banned crates, with `cargo deny`
   help                      this text
 ";
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "campaign" => campaign::run(rest),
         "tools" => tools::run(rest),
+        "kube" => kube::run(rest),
         "deny" => verify::deny(),
         "help" | "--help" | "-h" => {
             progress::say(HELP.trim_end());

@@ -5,7 +5,8 @@ use std::{fs, process::Command, time::Duration};
 use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
 
 use crate::{
-    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema,
+    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
+    kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
     tools,
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     tests.env("FLUMEN_SKIP_LOG", skip_log.path());
     provide_tools(&mut progress, &mut tests);
+    provide_kubernetes(&mut progress);
     progress.step("tests, golden cases, examples, doc tests", || show(&mut tests));
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());
@@ -80,6 +82,15 @@ fn provide_tools(progress: &mut Progress, tests: &mut Command) {
     }
 }
 
+/// Builds what the tests on a real cluster run. Without Go they are skipped; a build that fails is a failure.
+fn provide_kubernetes(progress: &mut Progress) {
+    if !kube::can_provide() {
+        progress.skip("tests on a real Kubernetes", "building it needs Go");
+        return;
+    }
+    progress.step("Kubernetes for tests", || kube::provide().map(drop));
+}
+
 pub(crate) fn format(arguments: &[String]) -> Result {
     let mut command = cargo(&["fmt", "--all"]);
     show(command.args(arguments))
@@ -105,7 +116,9 @@ pub(crate) fn generate(arguments: &[String]) -> Result {
 
 /// Makes or checks every generated table; `unknown` tells which could not be judged, and why.
 fn tables(check: bool, unknown: &mut Vec<String>) -> Result {
-    for make in [generate::run, generate_fieldspecs::run, generate_schema::run] {
+    let makers =
+        [generate::run, generate_typed::run, generate_fieldspecs::run, generate_schema::run];
+    for make in makers {
         unknown.extend(make(check)?);
     }
     Ok(())

@@ -107,7 +107,8 @@ pub struct DeleteOptions<'a> {
 ///
 /// Every method is one request unless it says otherwise. Requests that cannot have changed anything, or
 /// that change the same thing when repeated, are tried again after answers that pass (429, 5xx, broken
-/// connections), until [`Error`] says that the caller's deadline is over.
+/// connections), until the caller's deadline is over; the error is then that of the last try. What may
+/// not be repeated (`create` and JSON patches) is tried again only when it was certainly not done.
 pub trait Cluster: Clone + Send + Sync + 'static {
     /// How a kind is served; `None` when it is not.
     ///
@@ -132,6 +133,8 @@ pub trait Cluster: Clone + Send + Sync + 'static {
 
     /// All objects that match, in pages: as many requests as there are pages. `page` sees the objects of
     /// each page as soon as it is there, so that not all of them need to be held. Returns the revision.
+    ///
+    /// When the server forgets the list between two pages it begins again, and `page` sees objects twice.
     fn list_pages(
         &self,
         resource: &Resource,
@@ -195,7 +198,7 @@ pub trait Cluster: Clone + Send + Sync + 'static {
         manager: &str,
     ) -> impl Future<Output = Result<Node, Error>> + Send;
 
-    /// `false` when there was no such object.
+    /// `false` when there was no such object, and no earlier try of this request can have deleted it.
     fn delete(
         &self,
         object: ObjectName<'_>,

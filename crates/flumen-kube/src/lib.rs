@@ -9,11 +9,24 @@
 //!                                   └─ discovery: kind ─▶ Resource
 //! ```
 
+mod client;
 mod cluster;
+mod connect;
+mod discovery;
 mod error;
+mod path;
+mod retry;
+mod send;
+mod status;
+mod transport;
+mod tree;
+mod watch;
 
+pub use client::Client;
 pub use cluster::{
     ApplyOptions, Cluster, DeleteOptions, Event, List, ListOptions, ObjectName, PatchType,
     Propagation, Resource, WatchOptions, Write,
 };
-pub use error::{Cause, Error, Status};
+pub use connect::{ConfigError, ConnectOptions, Identity};
+pub use error::Error;
+pub use status::{Cause, Status};

@@ -3,15 +3,13 @@
 //! A [`Selector`] is compiled once into a [`Matcher`] and then tried on each resource, cheapest
 //! tests first. A resource is chosen by the name and the namespace it has or had at the beginning.
 
-mod label_syntax;
 mod pattern;
-mod requirements;
 
+use flumen_expr::LabelSelector;
 use flumen_object::Gvk;
 use flumen_schema::Schema;
 
 pub(crate) use self::pattern::{Pattern, Search};
-use self::requirements::Requirements;
 use crate::{
     build_annotations,
     error::{Error, Result},
@@ -28,8 +26,8 @@ pub(crate) struct Matcher {
     name: Pattern,
     namespace: Pattern,
     /// What is wrong with them matters only once a resource passes the other tests.
-    labels: Result<Requirements, String>,
-    annotations: Result<Requirements, String>,
+    labels: Result<LabelSelector, String>,
+    annotations: Result<LabelSelector, String>,
 }
 
 impl Matcher {
@@ -40,8 +38,8 @@ impl Matcher {
             kind: Pattern::whole(&selector.kind)?,
             name: Pattern::whole(&selector.name)?,
             namespace: Pattern::whole(&selector.namespace)?,
-            labels: Requirements::parse(&selector.label_selector),
-            annotations: Requirements::parse(&selector.annotation_selector),
+            labels: LabelSelector::parse(&selector.label_selector),
+            annotations: LabelSelector::parse(&selector.annotation_selector),
         })
     }
 
@@ -110,7 +108,7 @@ fn either(pattern: &Pattern, first: &str, second: &str) -> bool {
     pattern.matches(first) || (first != second && pattern.matches(second))
 }
 
-fn usable(requirements: &Result<Requirements, String>) -> Result<&Requirements> {
+fn usable(requirements: &Result<LabelSelector, String>) -> Result<&LabelSelector> {
     requirements.as_ref().map_err(|problem| {
         Error::new(problem.clone())
             .hint("a selector reads like `app=web,tier in (front,back),!legacy`")

@@ -1,4 +1,4 @@
-//! Why a build, a sync or the local store failed.
+//! Why a build, a sync, a deploy or the local store failed.
 
 use std::path::{Path, PathBuf};
 
@@ -50,6 +50,12 @@ pub enum Error {
     #[error("OCI artifact not found on install deploy - sync job may not have completed")]
     NothingToSync,
 
+    #[error("there is no plan `{name}` that waits for a decision")]
+    NoSuchPlan { name: String },
+
+    #[error("the cluster changes faster than plans are carried out")]
+    PlanKeepsChanging,
+
     #[error("cannot use `{}`", path.display())]
     State {
         path: PathBuf,
@@ -86,6 +92,12 @@ impl Error {
             Self::NothingToSync => {
                 Some("`flumen component build` builds it; sync copies the last build".to_owned())
             }
+            Self::NoSuchPlan { .. } => Some(
+                "`flumen plan list` shows those that wait; a decision is used once, and a plan \
+                 that is outdated is replaced"
+                    .to_owned(),
+            ),
+            Self::PlanKeepsChanging => Some("look who else writes to the same objects".to_owned()),
             Self::Build(error) => error.hint().map(str::to_owned),
             Self::Git(error) => error.hint().map(str::to_owned),
             Self::Registry(error) => error.hint(),

@@ -1,9 +1,11 @@
-//! What builds leave behind on this machine.
+//! What builds and deploys leave behind on this machine.
 //!
 //! ```text
 //! data directory    store/                an OCI layout: artifacts that no registry was named for
 //! state directory   builds/NAME-….json    the last build of each component
 //!                   cache/KEY.json        what was built from what
+//!                   plans/NAME.json       plans that wait for a decision
+//!                   locks/                one file for each component that is or was deployed
 //!                   workspaces/           scratch directories of running builds
 //! ```
 //!
@@ -11,13 +13,14 @@
 //! read counts as absent.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
-use flumen_fs::StagedFiles;
 use flumen_oci::{Digest, Repository, layout::Layout};
 use serde::{Serialize, de::DeserializeOwned};
+use tempfile::NamedTempFile;
 
 use crate::{Artifact, Error, Result};
 
@@ -50,6 +53,14 @@ impl State {
 
     pub(crate) fn cache(&self) -> Result<PathBuf> {
         self.directory("cache")
+    }
+
+    pub(crate) fn plans(&self) -> Result<PathBuf> {
+        self.directory("plans")
+    }
+
+    pub(crate) fn locks(&self) -> Result<PathBuf> {
+        self.directory("locks")
     }
 
     /// The last build of a component of a directory.
@@ -93,12 +104,15 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Writes a file that appears whole or not at all.
+/// Writes a file for its owner alone, which appears whole or not at all.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_vec(value).map_err(|error| unusable(path, error.into()))?;
-    let mut files = StagedFiles::new();
-    let written = files.add(path, &text).and_then(|()| files.commit());
-    written.map_err(|error| unusable(path, io::Error::other(error)))
+    let write = || {
+        let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+        file.write_all(&serde_json::to_vec(value)?)?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|source| unusable(path, source))
 }
 
 /// Makes a directory and those above it. What is new is for its owner alone.

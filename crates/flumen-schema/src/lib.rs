@@ -17,6 +17,7 @@ mod error;
 mod generated;
 mod schema;
 pub mod server;
+pub mod typed;
 
 pub use error::Error;
 pub use schema::{MergeKeys, Schema, TypeRef};

@@ -18,6 +18,9 @@ mod certificate;
 mod diff;
 mod git_server;
 mod judge;
+#[cfg(feature = "network")]
+mod kube;
+mod kube_programs;
 mod outside;
 mod process;
 #[cfg(feature = "network")]
@@ -33,6 +36,11 @@ pub use certificate::Certificate;
 pub use diff::difference;
 pub use git_server::{GitRepository, GitServer};
 pub use judge::Judge;
+#[cfg(feature = "network")]
+pub use kube::{Fault, FaultPlan, KubeCluster, KubeProxy, KubeRequest};
+pub use kube_programs::{
+    KUBE_PROGRAMS, KubeProgram, kube_cache, kube_program, named_kube_programs,
+};
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
 #[cfg(feature = "network")]

@@ -16,7 +16,7 @@ pub struct Outcome {
     pub status: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
-    /// It was killed because the time was up.
+    /// It was killed because its time was up.
     pub timed_out: bool,
 }
 
@@ -58,17 +58,27 @@ pub fn run(
         .current_dir(directory)
         .env_clear()
         .env("HOME", directory)
-        .env("GREETING", "hello from outside")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .env("GREETING", "hello from outside");
     if let Some(path) = env::var_os("PATH") {
         command.env("PATH", path);
     }
+    let begin = Instant::now();
+    run_until(&mut command, |pause| {
+        thread::sleep(pause);
+        begin.elapsed() >= patience
+    })
+}
+
+/// Runs a command to its end, or kills it when `time_is_up`, which waits for no longer than it is told.
+pub(crate) fn run_until(
+    command: &mut Command,
+    time_is_up: impl FnMut(Duration) -> bool,
+) -> io::Result<Outcome> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let stdout = drain(child.stdout.take());
     let stderr = drain(child.stderr.take());
-    let status = wait(&mut child, patience)?;
+    let status = wait(&mut child, time_is_up)?;
     Ok(Outcome {
         status: status.and_then(|status| status.code()),
         stdout: stdout.join().unwrap_or_default(),
@@ -88,19 +98,20 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>
     })
 }
 
-fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let begin = Instant::now();
+fn wait(
+    child: &mut Child,
+    mut time_is_up: impl FnMut(Duration) -> bool,
+) -> io::Result<Option<ExitStatus>> {
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if begin.elapsed() >= patience {
+        if time_is_up(pause) {
             child.kill()?;
             child.wait()?;
             return Ok(None);
         }
-        thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
     }
 }

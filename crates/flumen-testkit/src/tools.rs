@@ -55,14 +55,19 @@ pub fn tool(name: &str) -> Option<PathBuf> {
 ///
 /// `None` on a machine that names no place for caches.
 pub fn tools_cache() -> Option<PathBuf> {
+    Some(cache()?.join("tools").join(key(&TOOLS)))
+}
+
+/// The directory of everything that tests need and that is made once per machine.
+pub(crate) fn cache() -> Option<PathBuf> {
     let caches = match env::var_os("XDG_CACHE_HOME").map(PathBuf::from) {
         Some(path) if path.is_absolute() => path,
         _ => PathBuf::from(env::var_os("HOME")?).join(".cache"),
     };
-    Some(caches.join("flumen/tools").join(key(&TOOLS)))
+    Some(caches.join("flumen"))
 }
 
-fn find(directories: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(directories: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     directories.into_iter().map(|directory| directory.join(&file)).find(|path| is_program(path))
 }
@@ -79,13 +84,17 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// FNV-1a over the list: short, and the same with every compiler.
 fn key(tools: &[Tool]) -> String {
     let list = tools.iter().map(|tool| match tool.origin {
         Origin::Go(package) => format!("{} go {package}\n", tool.name),
         Origin::Debian(package) => format!("{} debian {package}\n", tool.name),
     });
-    let hash = list.flat_map(String::into_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    fingerprint(list.flat_map(String::into_bytes))
+}
+
+/// FNV-1a: short, and the same with every compiler.
+pub(crate) fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
+    let hash = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{hash:016x}")

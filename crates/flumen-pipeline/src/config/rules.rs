@@ -4,7 +4,6 @@
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
-use cronexpr::parse_crontab;
 use flumen_fs::{Bounds, DiskTree, Tree, clean};
 use flumen_git::GitReference;
 use flumen_oci::{Digest, Reference, Target};
@@ -17,7 +16,7 @@ use super::{
     places::Places,
     read::Parsed,
 };
-use crate::template::components_in;
+use crate::{schedule::parse_schedule, template::components_in};
 
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(1);
 const BUILD_TIMEOUT: Duration = Duration::from_mins(5);
@@ -253,10 +252,7 @@ impl Rules<'_> {
 
     fn check_drift_schedule(&self) -> Result<(), ConfigError> {
         let schedule = &self.config.drift_schedule;
-        let has_five_fields = schedule.split_whitespace().count() == 5;
-        let is_valid = schedule.is_empty()
-            || has_five_fields && parse_crontab(&format!("{schedule} UTC")).is_ok();
-        if is_valid {
+        if schedule.is_empty() || parse_schedule(schedule).is_some() {
             return Ok(());
         }
         let error = self.error("drift_schedule", "invalid drift schedule");

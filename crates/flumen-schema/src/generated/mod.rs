@@ -4,6 +4,8 @@
 pub(crate) mod kustomize;
 #[rustfmt::skip]
 pub(crate) mod server;
+#[rustfmt::skip]
+pub(crate) mod typed;
 
 /// A name: where it begins in the string of all names, and its length.
 ///
@@ -24,4 +26,23 @@ pub(crate) enum Shape {
     Plain,
     List,
     Map,
+}
+
+/// The shape of a Go value; for lists and maps a number follows, of the shape inside, for structs the
+/// number of the struct.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Str,
+    Bool,
+    Int32,
+    Int64,
+    Bytes,
+    Time,
+    MicroTime,
+    Quantity,
+    IntOrString,
+    Raw,
+    List,
+    Map,
+    Struct,
 }

@@ -1,13 +1,15 @@
 //! Label selectors in the notation of the Kubernetes API: `app=web,tier in (a,b),!legacy`.
 //!
-//! Kustomize uses the grammar for annotations as well. The sentences about what was found and what
-//! was expected are the API's own.
+//! Kustomize and Flux use the grammar for annotations as well. The sentences about what was found and
+//! what was expected are the API's own.
 
-use super::label_syntax::{check_key, check_value};
+mod syntax;
 
-/// All of them must hold.
+use self::syntax::{check_key, check_value};
+
+/// Requirements of which all must hold.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Requirements(Vec<Requirement>);
+pub struct LabelSelector(Vec<Requirement>);
 
 #[derive(Clone, Debug)]
 struct Requirement {
@@ -26,17 +28,18 @@ enum Test {
     LessThan(i64),
 }
 
-impl Requirements {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+impl LabelSelector {
+    pub fn parse(text: &str) -> Result<Self, String> {
         Parser { tokens: scan(text), position: 0 }.requirements().map(Self)
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
+    /// Whether everything matches.
+    pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether all requirements hold for the values that `value_of` knows.
-    pub(crate) fn match_with<'a>(&self, mut value_of: impl FnMut(&str) -> Option<&'a str>) -> bool {
+    pub fn match_with<'a>(&self, mut value_of: impl FnMut(&str) -> Option<&'a str>) -> bool {
         self.0.iter().all(|requirement| {
             let value = value_of(&requirement.key);
             let is_one_of = |values: &[String]| {
@@ -308,7 +311,7 @@ mod tests {
     /// Checks a selector against sets of labels that match and sets that do not.
     #[track_caller]
     fn check(selector: &str, matching: &[&[(&str, &str)]], others: &[&[(&str, &str)]]) {
-        let requirements = Requirements::parse(selector).expect("the selector is valid");
+        let requirements = LabelSelector::parse(selector).expect("the selector is valid");
         let matches = |labels: &[(&str, &str)]| {
             requirements.match_with(|key| {
                 labels.iter().find(|(name, _)| *name == key).map(|(_, value)| &**value)
@@ -342,7 +345,7 @@ mod tests {
 
     #[track_caller]
     fn check_error(selector: &str, expected: &str) {
-        let error = Requirements::parse(selector).expect_err("the selector is broken");
+        let error = LabelSelector::parse(selector).expect_err("the selector is broken");
         assert!(error.starts_with(expected), "{selector}: {error}");
     }
 

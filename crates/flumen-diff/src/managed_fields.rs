@@ -1,0 +1,179 @@
+//! Sets of fields as `metadata.managedFields` holds them.
+//!
+//! `fieldsV1` is a tree of path elements: `f:name` is a field, `k:{"name":"web"}` the list element with
+//! these keys, `v:"a"` the element with this value, `i:0` the one at this place. An empty node is
+//! a member of the set; a node with children is one only if `.` is among them.
+
+use std::collections::BTreeMap;
+
+use flumen_yaml::{Budget, Entry, Node, Pos, Text, Value, read, same_value};
+
+const SELF: &str = ".";
+
+/// One entry of `metadata.managedFields`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manager<'a>(pub(crate) &'a Node);
+
+impl<'a> Manager<'a> {
+    pub(crate) fn name(self) -> &'a str {
+        self.text("manager")
+    }
+
+    pub(crate) fn operation(self) -> &'a str {
+        self.text("operation")
+    }
+
+    pub(crate) fn subresource(self) -> &'a str {
+        self.text("subresource")
+    }
+
+    pub(crate) fn fields(self) -> FieldSet {
+        self.0.get("fieldsV1").map(FieldSet::of).unwrap_or_default()
+    }
+
+    fn text(self, key: &str) -> &'a str {
+        self.0.get(key).and_then(Node::as_str).unwrap_or_default()
+    }
+}
+
+/// The managers of an object, in its order.
+pub(crate) fn managers(object: &Node) -> impl Iterator<Item = Manager<'_>> {
+    let entries = object.at(&["metadata", "managedFields"]).and_then(Node::as_seq);
+    entries.into_iter().flatten().map(Manager)
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FieldSet {
+    is_member: bool,
+    children: BTreeMap<Text, Self>,
+}
+
+impl FieldSet {
+    /// Reads `fieldsV1`. The root is never a member itself.
+    fn of(root: &Node) -> Self {
+        Self { is_member: false, ..Self::below(root) }
+    }
+
+    fn below(node: &Node) -> Self {
+        let entries = node.as_map().map(flumen_yaml::Map::entries).unwrap_or_default();
+        let children = entries
+            .iter()
+            .filter(|entry| entry.key != SELF)
+            .map(|entry| (entry.key.clone(), Self::below(&entry.value)))
+            .collect::<BTreeMap<_, _>>();
+        let is_member = children.is_empty() || entries.iter().any(|entry| entry.key == SELF);
+        Self { is_member, children }
+    }
+
+    pub(crate) fn to_node(&self) -> Node {
+        let own = self.is_member && !self.children.is_empty();
+        let own = own.then(|| Entry::new(Text::literal(SELF), Node::map()));
+        let children = self.children.iter();
+        let children = children.map(|(key, child)| Entry::new(key.clone(), child.to_node()));
+        Node::new(Pos::default(), Value::Map(own.into_iter().chain(children).collect()))
+    }
+
+    /// Adds all members of another set.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.is_member |= other.is_member;
+        for (key, child) in other.children {
+            self.children.entry(key).or_default().extend(child);
+        }
+    }
+
+    pub(crate) fn child(&self, element: &str) -> Option<&Self> {
+        self.children.get(element)
+    }
+
+    /// The child that stands for one element of a list.
+    pub(crate) fn list_element(&self, item: &Node, index: usize) -> Option<&Self> {
+        let found = self.children.iter().find(|(key, _)| match key.split_once(':') {
+            Some(("k", keys)) => json(keys).is_some_and(|keys| has_keys(item, &keys)),
+            Some(("v", value)) => json(value).is_some_and(|value| same_value(&value, item)),
+            Some(("i", place)) => place.parse() == Ok(index),
+            _ => false,
+        });
+        found.map(|(_, child)| child)
+    }
+}
+
+fn json(text: &str) -> Option<Node> {
+    let mut documents = read(&Text::from(text), 1, &Budget::default()).ok()?;
+    if documents.len() == 1 { documents.pop() } else { None }
+}
+
+fn has_keys(item: &Node, keys: &Node) -> bool {
+    let mut keys = keys.as_map().into_iter().flatten();
+    keys.all(|key| item.get(&key.key).is_some_and(|value| same_value(value, &key.value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::node;
+
+    fn set(json: &str) -> FieldSet {
+        FieldSet::of(&node(json))
+    }
+
+    #[track_caller]
+    fn check_union(a: &str, b: &str, expected: &str) {
+        for (mut first, second) in [(set(a), set(b)), (set(b), set(a))] {
+            first.extend(second);
+            let (found, expected) = (first.to_node(), node(expected));
+            assert!(same_value(&found, &expected), "{a} {b}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn sets_are_read_and_written_alike() {
+        for json in [
+            "{}",
+            r#"{"f:spec": {"f:replicas": {}}}"#,
+            r#"{"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}"#,
+            r#"{"f:spec": {"k:{\"name\":\"web\"}": {".": {}, "f:image": {}}, "v:\"a\"": {}, "i:0": {}}}"#,
+        ] {
+            assert!(same_value(&set(json).to_node(), &node(json)), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_union_has_the_members_of_both() {
+        check_union("{}", r#"{"f:a": {}}"#, r#"{"f:a": {}}"#);
+        check_union(r#"{"f:a": {}}"#, r#"{"f:b": {}}"#, r#"{"f:a": {}, "f:b": {}}"#);
+        check_union(
+            r#"{"f:a": {"f:x": {}}}"#,
+            r#"{"f:a": {"f:y": {}}}"#,
+            r#"{"f:a": {"f:x": {}, "f:y": {}}}"#,
+        );
+        // The field itself, and something below it.
+        check_union(
+            r#"{"f:a": {}}"#,
+            r#"{"f:a": {"f:x": {}}}"#,
+            r#"{"f:a": {".": {}, "f:x": {}}}"#,
+        );
+    }
+
+    #[test]
+    fn list_elements_are_found_by_keys_value_and_place() {
+        let keyed = set(r#"{"k:{\"port\":80,\"protocol\":\"TCP\"}": {"f:name": {}}}"#);
+        let port = node("{name: http, port: 80, protocol: TCP}");
+        assert!(keyed.list_element(&port, 3).is_some_and(|child| child.child("f:name").is_some()));
+        assert!(keyed.list_element(&node("{port: 80, protocol: UDP}"), 0).is_none());
+        assert!(keyed.list_element(&node("{port: '80', protocol: TCP}"), 0).is_none());
+        let values = set(r#"{"v:\"a\"": {}}"#);
+        assert!(values.list_element(&node("a"), 1).is_some());
+        assert!(values.list_element(&node("b"), 0).is_none());
+        let places = set(r#"{"i:1": {}}"#);
+        assert!(places.list_element(&node("b"), 1).is_some());
+        assert!(places.list_element(&node("b"), 0).is_none());
+    }
+
+    #[test]
+    fn what_is_no_set_is_an_empty_one() {
+        assert!(set("[]").children.is_empty());
+        assert!(set("x").children.is_empty());
+        let broken = set(r#"{"k:{": {}, "k:": {}, "": {}, "v:": {}}"#);
+        assert!(broken.list_element(&node("{a: b}"), 0).is_none());
+    }
+}

@@ -1,0 +1,3 @@
+//! Health of objects, seen from outside the crate.
+
+mod corpus;

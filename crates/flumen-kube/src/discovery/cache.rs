@@ -1,0 +1,48 @@
+//! What is known of kinds, and since when.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::Instant,
+};
+
+use super::Kinds;
+
+/// How long the server is not asked again for a kind that it did not know.
+const FRESH: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    known: RwLock<Option<(Arc<Kinds>, Instant)>>,
+    /// Whoever holds it asks the server; the others wait for the answer.
+    refresh: Mutex<()>,
+}
+
+impl Cache {
+    pub(super) fn current(&self) -> Option<Arc<Kinds>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|(kinds, _)| kinds.clone())
+    }
+
+    pub(super) fn is_fresh(&self) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().is_some_and(|(_, since)| since.elapsed() < FRESH)
+    }
+
+    pub(super) async fn refreshing(&self) -> MutexGuard<'_, ()> {
+        self.refresh.lock().await
+    }
+
+    pub(super) fn store(&self, kinds: &Arc<Kinds>) {
+        let known = Some((kinds.clone(), Instant::now()));
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    pub(crate) fn forget(&self) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

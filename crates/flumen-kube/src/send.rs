@@ -1,0 +1,249 @@
+//! Requests: sent, answered, and sent again where that helps.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use arcstr::ArcStr;
+use bytes::Bytes;
+use http::{
+    HeaderMap, Method, Response, StatusCode,
+    header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use tokio::time::{Instant, timeout_at};
+
+use crate::{Client, Error, Status, retry::Retry, transport, tree};
+
+/// Bytes of an answer. A page of objects is far below it, and so is what a server holds in one object.
+const MAX_ANSWER: usize = 256 << 20;
+
+/// Whether a request may be sent again when nobody knows if it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// It changes nothing, or the same thing as the first time.
+    Always,
+    /// Only after an answer or an error that says that it was not done.
+    IfUndone,
+}
+
+/// A request that can be sent as often as needed.
+#[derive(Debug)]
+pub(crate) struct Request {
+    method: Method,
+    /// Path and query.
+    url: String,
+    accept: &'static str,
+    /// The type of the body.
+    content: Option<&'static str>,
+    body: Bytes,
+    repeat: Repeat,
+    streams: bool,
+}
+
+impl Request {
+    pub(crate) fn get(url: String) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    pub(crate) const fn new(method: Method, url: String) -> Self {
+        Self {
+            method,
+            url,
+            accept: "application/json",
+            content: None,
+            body: Bytes::new(),
+            repeat: Repeat::Always,
+            streams: false,
+        }
+    }
+
+    pub(crate) const fn accepting(mut self, accept: &'static str) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    pub(crate) fn with_body(mut self, content: &'static str, body: String) -> Self {
+        self.content = Some(content);
+        self.body = body.into();
+        self
+    }
+
+    pub(crate) const fn repeating(mut self, repeat: Repeat) -> Self {
+        self.repeat = repeat;
+        self
+    }
+
+    /// Events are sent one by one, and compressing them would hold them back.
+    pub(crate) const fn streaming(mut self) -> Self {
+        self.streams = true;
+        self
+    }
+
+    fn to_http(&self, identity: &HeaderMap) -> Result<http::Request<Body>, http::Error> {
+        let mut request = http::Request::builder().method(&self.method).uri(&self.url);
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(identity.iter().map(|(name, value)| (name.clone(), value.clone())));
+            headers.insert(ACCEPT, HeaderValue::from_static(self.accept));
+            if let Some(content) = self.content {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(content));
+            }
+            if self.streams {
+                headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            }
+        }
+        request.body(Body::from(self.body.clone()))
+    }
+
+    /// For messages: the query may hold selectors, but no secrets, and is left out to be short.
+    fn shown(&self) -> String {
+        let path = self.url.split('?').next().unwrap_or_default();
+        format!("{} {path}", self.method)
+    }
+}
+
+impl Client {
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn exchange(&self, request: &Request) -> Result<ArcStr, Error> {
+        self.exchange_with(request, &mut Retry::new(self.deadline())).await
+    }
+
+    /// The same for a caller that wants to know afterwards how often the request was sent.
+    pub(crate) async fn exchange_with(
+        &self,
+        request: &Request,
+        retry: &mut Retry,
+    ) -> Result<ArcStr, Error> {
+        loop {
+            let read = async |response, end| self.whole(request, response, end).await;
+            match self.attempt(request, read).await {
+                Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Sends a request and returns the answer as soon as it begins.
+    pub(crate) async fn open(&self, request: &Request) -> Result<Body, Error> {
+        let mut retry = Retry::new(self.deadline());
+        loop {
+            let result = self.attempt(request, async |response, _| Ok(response.into_body())).await;
+            match result {
+                Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// One try. The permit is held until `read` is done with the answer.
+    async fn attempt<T>(
+        &self,
+        request: &Request,
+        read: impl AsyncFnOnce(Response<Body>, Instant) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let shared = self.shared();
+        let permit = match self.deadline() {
+            Some(deadline) => timeout_at(deadline, shared.permits.acquire())
+                .await
+                .map_err(|_| Error::Deadline { address: shared.address.clone() })?,
+            None => shared.permits.acquire().await,
+        };
+        shared.requests.fetch_add(1, Ordering::Relaxed);
+        let began = Instant::now();
+        let end = self.end_of_try(began);
+        let sent = request
+            .to_http(self.identity())
+            .map_err(|_| Error::InvalidName { name: request.url.clone() })?;
+        let result = match timeout_at(end, shared.http.send(sent)).await {
+            Ok(Ok(response)) => {
+                shared.connected();
+                match response.status() {
+                    status if status.is_success() => read(response, end).await,
+                    status => Err(self.refusal(request, status, response, end).await),
+                }
+            }
+            Ok(Err(error)) => Err(transport::classify(&shared.address, &error)),
+            Err(_) => Err(self.timed_out(end - began)),
+        };
+        shared.first_try_is_over();
+        drop(permit);
+        result
+    }
+
+    fn end_of_try(&self, began: Instant) -> Instant {
+        /// Without a limit: far enough away to never matter.
+        const NO_LIMIT: Duration = Duration::from_hours(24 * 365);
+        let end = began + self.shared().request_timeout.unwrap_or(NO_LIMIT);
+        self.deadline().map_or(end, |deadline| end.min(deadline))
+    }
+
+    async fn whole(
+        &self,
+        request: &Request,
+        response: Response<Body>,
+        end: Instant,
+    ) -> Result<ArcStr, Error> {
+        let bytes = self.bytes(request, response.into_body(), end).await?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(ArcStr::from(text)),
+            Err(_) => Err(self.unreadable(request, &"it is no UTF-8")),
+        }
+    }
+
+    async fn bytes(
+        &self,
+        request: &Request,
+        mut body: Body,
+        end: Instant,
+    ) -> Result<Vec<u8>, Error> {
+        let began = Instant::now();
+        let mut bytes = Vec::new();
+        loop {
+            match timeout_at(end, body.frame()).await {
+                Err(_) => return Err(self.timed_out(end - began)),
+                Ok(None) => return Ok(bytes),
+                Ok(Some(Err(error))) => {
+                    return Err(transport::classify(&self.shared().address, &error));
+                }
+                Ok(Some(Ok(frame))) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    if data.len() > MAX_ANSWER - bytes.len() {
+                        return Err(self.unreadable(request, &"it is too long"));
+                    }
+                    bytes.extend_from_slice(&data);
+                }
+            }
+        }
+    }
+
+    /// Reads why the server refused. An answer that cannot be read is still a refusal.
+    async fn refusal(
+        &self,
+        request: &Request,
+        code: StatusCode,
+        response: Response<Body>,
+        end: Instant,
+    ) -> Error {
+        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let asked = asked.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        let text = self.whole(request, response, end).await.unwrap_or_default();
+        let code = code.as_u16();
+        let mut status = match tree::read(&text) {
+            Ok(node) if node.is_map() => Status::of(&node, code),
+            _ => Status::foreign(code, &text),
+        };
+        status.retry_after = asked.or(status.retry_after);
+        Error::Refused(Box::new(status))
+    }
+
+    fn timed_out(&self, after: Duration) -> Error {
+        Error::TimedOut { address: self.shared().address.clone(), after }
+    }
+
+    pub(crate) fn unreadable(&self, request: &Request, reason: &dyn std::fmt::Display) -> Error {
+        Error::Unreadable {
+            address: self.shared().address.clone(),
+            request: request.shown(),
+            reason: reason.to_string(),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What went wrong on the way to the server or back.
+
+use std::{error::Error as StdError, io};
+
+use kube::client::AuthError;
+
+use crate::{ConfigError, Error, connect};
+
+/// What an error of the client library means.
+pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
+    let mut unsent = false;
+    let mut reason = error.to_string();
+    let mut current: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(error) = current {
+        reason = error.to_string();
+        if let Some(error) = error.downcast_ref::<AuthError>() {
+            let reason = connect::credential_reason(None, error);
+            return ConfigError::Credentials { reason }.into();
+        }
+        if let Some(reason) = certificate_problem(error) {
+            return Error::Untrusted { address: address.to_owned(), reason };
+        }
+        unsent |= error
+            .downcast_ref::<hyper_util::client::legacy::Error>()
+            .is_some_and(hyper_util::client::legacy::Error::is_connect);
+        current = error.source();
+    }
+    let address = address.to_owned();
+    if unsent {
+        Error::Unreachable { address, reason }
+    } else {
+        Error::Interrupted { address, reason }
+    }
+}
+
+/// An I/O error hides the error of TLS inside it.
+fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls.or_else(|| error.downcast_ref())? {
+        rustls::Error::InvalidCertificate(problem) => Some(problem.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,4 @@
+//! The fixtures themselves, judged by `kubectl`.
+
+mod kube_cluster;
+mod kube_proxy;
