@@ -11,7 +11,7 @@ pub struct Status {
     /// Such as `NotFound` or `Invalid`; empty when the answer gave none.
     pub reason: String,
     pub message: String,
-    /// What the refused request was about, as it is called in paths, such as `pods`.
+    /// What the answer is about: a kind, or its name in paths, such as `namespaces`.
     pub kind: String,
     /// Reason, message and field of each cause, such as `FieldManagerConflict`.
     pub causes: Vec<Cause>,
@@ -58,23 +58,22 @@ impl Status {
     /// Servers have no reason of their own for this: they answer `Invalid`, and the words are those of
     /// each kind. A plain validation error has none of them.
     pub(crate) fn names_immutable_field(&self) -> bool {
-        let says = |text: &str| {
+        const WORDS: [&str; 5] = [
+            "updates to",
+            "may not change",
+            "may not be changed",
+            "may not be updated",
+            "cannot change",
+        ];
+        let is_said = |text: &str| {
             let text = text.to_ascii_lowercase();
             text.contains("is immutable") || text.contains("immutable field")
         };
         let forbids_change = |cause: &Cause| {
-            let of_a_change =
-                ["updates to", "may not change", "may not be changed", "may not be update"];
-            cause.reason == "FieldValueForbidden"
-                && of_a_change.iter().any(|text| cause.message.contains(text))
+            is_said(&cause.message) || WORDS.iter().any(|words| cause.message.contains(words))
         };
-        says(&self.message)
-            || self.code == 422
-                && self.causes.iter().any(|cause| {
-                    says(&cause.message)
-                        || forbids_change(cause)
-                        || cause.message.contains("cannot change roleRef")
-                })
+        // A webhook refuses with other codes and without causes.
+        is_said(&self.message) || self.code == 422 && self.causes.iter().any(forbids_change)
     }
 }
 
@@ -155,6 +154,7 @@ mod tests {
             "FieldValueForbidden",
             "Forbidden: pod updates may not change fields other than"
         ));
+        assert!(invalid("FieldValueInvalid", "Invalid value: 10.0.0.1: may not change once set"));
         assert!(!invalid("FieldValueInvalid", "Invalid value: 0: must be greater than 0"));
         assert!(!invalid("FieldValueForbidden", "Forbidden: may not be set"));
         assert!(

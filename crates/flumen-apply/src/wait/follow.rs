@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use flumen_diff::ObjectDigest;
-use flumen_health::{Health, HealthRules, Status, depends_on_pods};
+use flumen_health::{Health, HealthRules, Status};
 use flumen_kube::{Cluster, Event, List, ListOptions, Resource, WatchOptions};
 use flumen_object::ObjectId;
 use flumen_yaml::{Node, Text};
@@ -128,7 +128,7 @@ impl<C: Cluster> Follower<C> {
         if !self.place.objects.contains(&id) {
             return Ok(());
         }
-        let pods = match depends_on_pods(&object) {
+        let pods = match self.rules.depends_on_pods(&object) {
             true => pods_of(&self.cluster, &object).await,
             false => Vec::new(),
         };

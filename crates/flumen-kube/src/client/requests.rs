@@ -9,6 +9,7 @@ use crate::{
     ApplyOptions, Client, Cluster, DeleteOptions, Error, Event, List, ListOptions, ObjectName,
     PatchType, Propagation, Resource, WatchOptions, Write,
     path::{self, Url},
+    redact,
     retry::Retry,
     send::{Repeat, Request},
     tree,
@@ -33,6 +34,17 @@ impl Client {
     async fn object(&self, request: &Request) -> Result<Node, Error> {
         let text = self.exchange(request).await?;
         tree::read(&text).map_err(|error| self.unreadable(request, &error))
+    }
+
+    /// Sends an object, or a change of one.
+    async fn write(
+        &self,
+        request: Request,
+        object: ObjectName<'_>,
+        body: &Node,
+    ) -> Result<Node, Error> {
+        let answer = self.object(&request).await;
+        answer.map_err(|error| redact::without_values(error, &object.resource.gvk, body))
     }
 
     async fn pages(
@@ -182,7 +194,7 @@ impl Cluster for Client {
             .with_some("dryRun", dry_run(options.write));
         let request = Request::new(Method::PATCH, url.finish())
             .with_body("application/apply-patch+yaml", to_json(body)?);
-        self.object(&request).await
+        self.write(request, object, body).await
     }
 
     async fn create(
@@ -195,7 +207,7 @@ impl Cluster for Client {
         let request = Request::new(Method::POST, url.finish())
             .with_body(JSON, to_json(body)?)
             .repeating(Repeat::IfUndone);
-        self.object(&request).await
+        self.write(request, object, body).await
     }
 
     async fn replace(
@@ -206,7 +218,7 @@ impl Cluster for Client {
     ) -> Result<Node, Error> {
         let url = Url::new(path::object(object)?).with("fieldManager", manager);
         let request = Request::new(Method::PUT, url.finish()).with_body(JSON, to_json(body)?);
-        self.object(&request).await
+        self.write(request, object, body).await
     }
 
     async fn patch(
@@ -225,7 +237,7 @@ impl Cluster for Client {
         let request = Request::new(Method::PATCH, url.finish())
             .with_body(content, to_json(body)?)
             .repeating(repeat);
-        self.object(&request).await
+        self.write(request, object, body).await
     }
 
     async fn delete(

@@ -43,7 +43,7 @@ pub(crate) async fn target(options: &ConnectOptions) -> Result<Target, Error> {
 /// What a kubeconfig leads to that somebody else wrote.
 pub(crate) async fn target_of_text(text: &str, options: &ConnectOptions) -> Result<Target, Error> {
     let kubeconfig =
-        Kubeconfig::from_yaml(text).map_err(|error| unusable("the kubeconfig", None, error))?;
+        Kubeconfig::from_yaml(text).map_err(|error| unusable("the text", None, error))?;
     let mut selection = Selection::new(kubeconfig, options)?;
     selection.refuse_what_leaves_the_text()?;
     // As Flux does: whoever writes the kubeconfig does not decide whether the server is checked.
@@ -293,3 +293,6 @@ fn unusable(place: &str, path: Option<&Path>, error: KubeconfigError) -> Error {
     }
     .into()
 }
+
+#[cfg(test)]
+mod tests;
