@@ -1,6 +1,6 @@
 //! One run from an artifact to the cluster, as `apply` and `rollback` do it.
 
-use flumen_apply::{Deployment, Error, Options, Outcome, Prune, apply, plan};
+use flumen_apply::{Deployment, Error, InventoryStore as _, Options, Outcome, Prune, apply, plan};
 use flumen_object::ObjectSet;
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) async fn deliver(
     let mut options = args.options(site);
     if let Some(file) = &order.plan {
         file.check_subject(&site.owner, &delivery.digest)?;
-        let recorded = flumen_apply::InventoryStore::load(&site.store()).await?;
+        let recorded = site.store().load().await?;
         let now = plan(&site.client, delivery.objects.clone(), &site.store(), &options).await?;
         file.check(&now, &recorded)?;
     }

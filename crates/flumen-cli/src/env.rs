@@ -11,7 +11,10 @@ use flumen_kube::ConnectOptions;
 use flumen_pipeline::State;
 use flumen_sign::Password;
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    error::{CommandError, Failure},
+    key_files::read_text,
+};
 
 /// `on` labels every object as `--enable-managedby-label` does; kustomize reads it too.
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
@@ -92,7 +95,7 @@ pub(crate) fn author() -> String {
         names.iter().filter_map(|name| env::var(name).ok()).find(|value| !value.is_empty())
     };
     let in_file = || {
-        let text = crate::key_files::read_text(Path::new(HOST_FILE)).ok()?;
+        let text = read_text(Path::new(HOST_FILE)).ok()?;
         Some(text.trim().to_owned()).filter(|name| !name.is_empty())
     };
     let user = first(&USER).unwrap_or_else(|| "unknown".to_owned());

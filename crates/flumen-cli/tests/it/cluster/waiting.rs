@@ -25,7 +25,7 @@ fn ready(site: &Site) {
 fn what_is_not_healthy_in_time_is_named() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[map("a", "1"), deployment("web", "replicas: 1")]);
-    let args = ["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "2s"];
+    let args = ["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "5s"];
     let error = site.refusal(&args);
     let subject = format!("Deployment/{}/web", site.namespace);
     assert!(error.contains("timeout waiting for: ["), "{error}");
