@@ -1,6 +1,7 @@
 //! Objects arrive in order, whole stages at a time.
 
 use flumen_apply::Error;
+use flumen_testkit::KubeRequest;
 
 use crate::fixture::{Fixture, config_map};
 
@@ -63,7 +64,7 @@ async fn one_refusal_stops_the_whole_stage_and_all_are_named() {
         assert!(text.contains(&subject), "{text}");
     }
     assert_eq!(fixture.owned("configmaps"), "", "nothing of the stage is there");
-    assert_eq!(fixture.proxy.count(|request| request.is_write()), 0);
+    assert_eq!(fixture.proxy.count(KubeRequest::is_write), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,7 +129,7 @@ spec:
     assert_eq!(replicas, "4");
 }
 
-/// Refuses every real write of ConfigMaps named `c3` in one namespace; dry runs pass.
+/// Refuses every real write of config maps named `c3` in one namespace; dry runs pass.
 const POLICY: &str = "
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
