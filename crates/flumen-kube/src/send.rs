@@ -27,7 +27,6 @@ pub(crate) enum Repeat {
 }
 
 /// A request that can be sent as often as needed.
-#[derive(Debug)]
 pub(crate) struct Request {
     method: Method,
     /// Path and query.
@@ -101,6 +100,13 @@ impl Request {
     }
 }
 
+/// How long one try may take.
+#[derive(Clone, Copy)]
+struct Patience {
+    began: Instant,
+    end: Instant,
+}
+
 impl Client {
     /// Sends a request and reads the whole answer.
     pub(crate) async fn exchange(&self, request: &Request) -> Result<ArcStr, Error> {
@@ -114,7 +120,7 @@ impl Client {
         retry: &mut Retry,
     ) -> Result<ArcStr, Error> {
         loop {
-            let read = async |response, end| self.whole(request, response, end).await;
+            let read = async |response, patience| self.whole(request, response, patience).await;
             match self.attempt(request, read).await {
                 Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
                 result => return result,
@@ -138,7 +144,7 @@ impl Client {
     async fn attempt<T>(
         &self,
         request: &Request,
-        read: impl AsyncFnOnce(Response<Body>, Instant) -> Result<T, Error>,
+        read: impl AsyncFnOnce(Response<Body>, Patience) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let shared = self.shared();
         let permit = match self.deadline() {
@@ -148,41 +154,41 @@ impl Client {
             None => shared.permits.acquire().await,
         };
         shared.requests.fetch_add(1, Ordering::Relaxed);
-        let began = Instant::now();
-        let end = self.end_of_try(began);
+        let patience = self.patience();
         let sent = request
             .to_http(self.identity())
-            .map_err(|_| Error::InvalidName { name: request.url.clone() })?;
-        let result = match timeout_at(end, shared.http.send(sent)).await {
+            .map_err(|_| Error::InvalidName { name: request.shown() })?;
+        let result = match timeout_at(patience.end, shared.http.send(sent)).await {
             Ok(Ok(response)) => {
                 shared.connected();
                 match response.status() {
-                    status if status.is_success() => read(response, end).await,
-                    status => Err(self.refusal(request, status, response, end).await),
+                    status if status.is_success() => read(response, patience).await,
+                    status => Err(self.refusal(request, status, response, patience).await),
                 }
             }
             Ok(Err(error)) => Err(transport::classify(&shared.address, &error)),
-            Err(_) => Err(self.timed_out(end - began)),
+            Err(_) => Err(self.timed_out(patience)),
         };
         shared.first_try_is_over();
         drop(permit);
         result
     }
 
-    fn end_of_try(&self, began: Instant) -> Instant {
+    fn patience(&self) -> Patience {
         /// Without a limit: far enough away to never matter.
         const NO_LIMIT: Duration = Duration::from_hours(24 * 365);
+        let began = Instant::now();
         let end = began + self.shared().request_timeout.unwrap_or(NO_LIMIT);
-        self.deadline().map_or(end, |deadline| end.min(deadline))
+        Patience { began, end: self.deadline().map_or(end, |deadline| end.min(deadline)) }
     }
 
     async fn whole(
         &self,
         request: &Request,
         response: Response<Body>,
-        end: Instant,
+        patience: Patience,
     ) -> Result<ArcStr, Error> {
-        let bytes = self.bytes(request, response.into_body(), end).await?;
+        let bytes = self.bytes(request, response.into_body(), patience).await?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(ArcStr::from(text)),
             Err(_) => Err(self.unreadable(request, &"it is no UTF-8")),
@@ -193,13 +199,12 @@ impl Client {
         &self,
         request: &Request,
         mut body: Body,
-        end: Instant,
+        patience: Patience,
     ) -> Result<Vec<u8>, Error> {
-        let began = Instant::now();
         let mut bytes = Vec::new();
         loop {
-            match timeout_at(end, body.frame()).await {
-                Err(_) => return Err(self.timed_out(end - began)),
+            match timeout_at(patience.end, body.frame()).await {
+                Err(_) => return Err(self.timed_out(patience)),
                 Ok(None) => return Ok(bytes),
                 Ok(Some(Err(error))) => {
                     return Err(transport::classify(&self.shared().address, &error));
@@ -221,11 +226,11 @@ impl Client {
         request: &Request,
         code: StatusCode,
         response: Response<Body>,
-        end: Instant,
+        patience: Patience,
     ) -> Error {
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let asked = asked.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        let text = self.whole(request, response, end).await.unwrap_or_default();
+        let text = self.whole(request, response, patience).await.unwrap_or_default();
         let code = code.as_u16();
         let mut status = match tree::read(&text) {
             Ok(node) if node.is_map() => Status::of(&node, code),
@@ -235,7 +240,8 @@ impl Client {
         Error::Refused(Box::new(status))
     }
 
-    fn timed_out(&self, after: Duration) -> Error {
+    fn timed_out(&self, patience: Patience) -> Error {
+        let after = patience.end.saturating_duration_since(patience.began);
         Error::TimedOut { address: self.shared().address.clone(), after }
     }
 

@@ -17,13 +17,13 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
             let reason = connect::credential_reason(None, error);
             return ConfigError::Credentials { reason }.into();
         }
-        if let Some(reason) = certificate_problem(error) {
-            return Error::Untrusted { address: address.to_owned(), reason };
+        if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
+            return Error::Untrusted { address: address.to_owned(), reason: problem.to_string() };
         }
         unsent |= error
             .downcast_ref::<hyper_util::client::legacy::Error>()
             .is_some_and(hyper_util::client::legacy::Error::is_connect);
-        current = error.source();
+        current = cause(error);
     }
     let address = address.to_owned();
     if unsent {
@@ -33,12 +33,10 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
     }
 }
 
-/// An I/O error hides the error of TLS inside it.
-fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
-    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    match tls.or_else(|| error.downcast_ref())? {
-        rustls::Error::InvalidCertificate(problem) => Some(problem.to_string()),
-        _ => None,
+/// An I/O error that wraps another error does not name it as its source.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
     }
 }

@@ -74,7 +74,7 @@ impl ConfigError {
                 Some(if searched.is_empty() {
                     hint.to_owned()
                 } else {
-                    format!("{hint}; not there: {}", searched.join(", "))
+                    format!("{hint}; looked at {}", searched.join(", "))
                 })
             }
             Self::Unknown { kind, known, .. } if known.is_empty() => {
