@@ -147,8 +147,8 @@ impl<'a> Evaluation<'a> {
             (name @ ("or" | "orValue"), Some(target), [other]) => match self.value(target)? {
                 Value::Optional(None) => self.value(other),
                 Value::Optional(Some(value)) if name == "orValue" => Ok(value.as_ref().clone()),
-                present @ Value::Optional(_) => Ok(present),
-                other => Err(functions::no_overload_for(name, &other)),
+                // What is not optional is there.
+                present => Ok(present),
             },
             (name @ ("optMap" | "optFlatMap"), Some(target), [variable, body]) => {
                 self.map_optional(target, variable, body, name == "optFlatMap")
@@ -248,7 +248,7 @@ impl<'a> Evaluation<'a> {
         let inner = match self.value(target)? {
             Value::Optional(Some(inner)) => inner,
             Value::Optional(None) => return Ok(Value::Optional(None)),
-            other => return Err(functions::no_overload_for("hasValue", &other)),
+            other => return Err(functions::no_overload_of_types("hasValue", &[other])),
         };
         self.scopes.push((name, Ok(inner.as_ref().clone())));
         let value = self.value(body);

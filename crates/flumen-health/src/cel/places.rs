@@ -60,7 +60,7 @@ impl Walk<'_> {
         let id = expr.id;
         match &expr.expr {
             Expr::Ident(name) => self.sign(id, name.trim_start_matches('.')),
-            Expr::Literal(literal) => self.find(id, |text| is_literal(literal, text)),
+            Expr::Literal(literal) => self.literal(id, literal),
             Expr::Select(select) => {
                 // `has(a.b)` is a macro: it has the place of its bracket.
                 if select.test {
@@ -96,6 +96,21 @@ impl Walk<'_> {
             Expr::Call(call) => self.call(id, call),
             Expr::Comprehension(comprehension) => self.comprehension(id, comprehension),
             Expr::Unspecified => {}
+        }
+    }
+
+    /// A number has the place of its sign.
+    fn literal(&mut self, id: u64, literal: &LiteralValue) {
+        let negative = match literal {
+            LiteralValue::Int(value) => value.inner().is_negative(),
+            LiteralValue::Double(value) => value.inner().is_sign_negative(),
+            _ => false,
+        };
+        if negative {
+            self.sign(id, "-");
+            self.rest.find(|token| is_literal(literal, token.text));
+        } else {
+            self.find(id, |text| is_literal(literal, text));
         }
     }
 
