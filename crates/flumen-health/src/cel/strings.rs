@@ -4,6 +4,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use super::{
     Budget, Fault, Outcome,
+    format::format,
     functions::{no_overload_for, no_overload_of_types},
     value::{List, Value},
 };
@@ -59,9 +60,10 @@ pub(super) fn apply<'a>(
         ("join", [Value::List(list), Value::Text(by)]) => {
             return Some(join(list, by, args, budget));
         }
+        ("format", [Value::Text(text), Value::List(values)]) => format(text, values, budget),
         (
             "lowerAscii" | "upperAscii" | "trim" | "reverse" | "strings.quote" | "charAt"
-            | "substring" | "indexOf" | "lastIndexOf" | "replace" | "split" | "join",
+            | "substring" | "indexOf" | "lastIndexOf" | "replace" | "split" | "join" | "format",
             _,
         ) => Err(no_overload_of_types(name, args)),
         _ => return None,

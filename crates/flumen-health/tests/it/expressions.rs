@@ -165,6 +165,30 @@ fn text() {
 }
 
 #[test]
+fn values_in_a_text() {
+    all_true(&[
+        "'%s is %d%%'.format(['a', 1]) == 'a is 1%'",
+        "'%s %s'.format([spec.list, {'b': null, 'a': 1.0}]) == '[1, 2, 3] {a: 1, b: null}'",
+        "'%.2f %.1f %e'.format([1.5, 2, 0.00012]) == '1.50 2.0 1.200000e-04'",
+        "'%x %X %o %b %b'.format([-255, 'hi', 8, 5, true]) == '-ff 6869 10 101 1'",
+    ]);
+    check(&[
+        ("'%s'.format([]) == ''", "index 0 out of range"),
+        ("'%'.format([1]) == ''", "unexpected end of string"),
+        (
+            "'%z'.format([1]) == ''",
+            "could not parse formatting clause: unrecognized formatting clause \"z\"",
+        ),
+        (
+            "'%d'.format(['a']) == ''",
+            "error during formatting: decimal clause can only be used on ints, uints, and doubles, \
+             was given string",
+        ),
+        ("'%s'.format(1) == ''", "no such overload: format(string, int)"),
+    ]);
+}
+
+#[test]
 fn times() {
     all_true(&[
         "timestamp(spec.time) < timestamp('2026-01-01T00:00:00Z')",
