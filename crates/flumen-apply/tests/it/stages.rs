@@ -172,3 +172,23 @@ async fn acceptance_32_a_retry_completes_what_an_error_stopped() {
     assert!(done.ends_with("ConfigMap/c3 created"), "{done}");
     assert_eq!(fixture.owned("configmaps"), "c1 c2 c3 c4 c5");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_may_bring_the_namespace_of_its_inventory() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    let home = format!("{}-home", fixture.namespace);
+    fixture.options.owner.namespace.clone_from(&home);
+    fixture.options.default_namespace = Some(home.clone());
+    let yaml = format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {home}}}\n{}",
+        config_map("c", "1")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} created, ConfigMap/c created")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} unchanged, ConfigMap/c unchanged")
+    );
+}
