@@ -5,12 +5,15 @@ use std::{sync::atomic::Ordering, time::Duration};
 use arcstr::ArcStr;
 use bytes::Bytes;
 use http::{
-    HeaderMap, Method, Response, StatusCode,
+    HeaderMap, Method, Response,
     header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
 };
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    sync::SemaphorePermit,
+    time::{Instant, timeout_at},
+};
 
 use crate::{Client, Error, Status, retry::Retry, transport, tree};
 
@@ -72,7 +75,7 @@ impl Request {
         self
     }
 
-    /// Events are sent one by one, and compressing them would hold them back.
+    /// Events come one by one, some servers compress each on its own, and such pieces cannot be joined.
     pub(crate) const fn streaming(mut self) -> Self {
         self.streams = true;
         self
@@ -107,21 +110,32 @@ struct Patience {
     end: Instant,
 }
 
+/// An answer that has begun. It counts as a running request until this is dropped.
+struct Begun<'a> {
+    body: Body,
+    patience: Patience,
+    /// Always there: nobody closes the semaphore.
+    _permit: Option<SemaphorePermit<'a>>,
+}
+
 impl Client {
     /// Sends a request and reads the whole answer.
     pub(crate) async fn exchange(&self, request: &Request) -> Result<ArcStr, Error> {
         self.exchange_with(request, &mut Retry::new(self.deadline())).await
     }
 
-    /// The same for a caller that wants to know afterwards how often the request was sent.
+    /// The same for a caller that wants to know afterwards what the tries may have done.
     pub(crate) async fn exchange_with(
         &self,
         request: &Request,
         retry: &mut Retry,
     ) -> Result<ArcStr, Error> {
         loop {
-            let read = async |response, patience| self.whole(request, response, patience).await;
-            match self.attempt(request, read).await {
+            let result = match self.begin(request).await {
+                Ok(begun) => self.text(request, begun.body, begun.patience).await,
+                Err(error) => Err(error),
+            };
+            match result {
                 Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
                 result => return result,
             }
@@ -132,46 +146,40 @@ impl Client {
     pub(crate) async fn open(&self, request: &Request) -> Result<Body, Error> {
         let mut retry = Retry::new(self.deadline());
         loop {
-            let result = self.attempt(request, async |response, _| Ok(response.into_body())).await;
-            match result {
+            match self.begin(request).await {
                 Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
-                result => return result,
+                result => return result.map(|begun| begun.body),
             }
         }
     }
 
-    /// One try. The permit is held until `read` is done with the answer.
-    async fn attempt<T>(
-        &self,
-        request: &Request,
-        read: impl AsyncFnOnce(Response<Body>, Patience) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// One try, up to the beginning of an answer that is no refusal.
+    async fn begin(&self, request: &Request) -> Result<Begun<'_>, Error> {
         let shared = self.shared();
+        let address = || shared.address.clone();
         let permit = match self.deadline() {
-            Some(deadline) => timeout_at(deadline, shared.permits.acquire())
-                .await
-                .map_err(|_| Error::Deadline { address: shared.address.clone() })?,
-            None => shared.permits.acquire().await,
+            Some(deadline) => timeout_at(deadline, shared.permits.acquire()).await,
+            None => Ok(shared.permits.acquire().await),
         };
-        shared.requests.fetch_add(1, Ordering::Relaxed);
-        let patience = self.patience();
+        let permit = permit.map_err(|_| Error::Deadline { address: address() })?;
         let sent = request
             .to_http(self.identity())
             .map_err(|_| Error::InvalidName { name: request.shown() })?;
-        let result = match timeout_at(patience.end, shared.http.send(sent)).await {
-            Ok(Ok(response)) => {
-                shared.connected();
-                match response.status() {
-                    status if status.is_success() => read(response, patience).await,
-                    status => Err(self.refusal(request, status, response, patience).await),
-                }
-            }
-            Ok(Err(error)) => Err(transport::classify(&shared.address, &error)),
-            Err(_) => Err(self.timed_out(patience)),
-        };
+        shared.requests.fetch_add(1, Ordering::Relaxed);
+        let patience = self.patience();
+        let response = timeout_at(patience.end, shared.http.send(sent)).await;
         shared.first_try_is_over();
-        drop(permit);
-        result
+        let response = match response {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(transport::classify(&shared.address, &error)),
+            Err(_) => return Err(self.timed_out(patience)),
+        };
+        shared.connected();
+        if response.status().is_success() {
+            Ok(Begun { body: response.into_body(), patience, _permit: permit.ok() })
+        } else {
+            Err(self.refusal(request, response, patience).await)
+        }
     }
 
     fn patience(&self) -> Patience {
@@ -182,13 +190,13 @@ impl Client {
         Patience { began, end: self.deadline().map_or(end, |deadline| end.min(deadline)) }
     }
 
-    async fn whole(
+    async fn text(
         &self,
         request: &Request,
-        response: Response<Body>,
+        body: Body,
         patience: Patience,
     ) -> Result<ArcStr, Error> {
-        let bytes = self.bytes(request, response.into_body(), patience).await?;
+        let bytes = self.bytes(request, body, patience).await?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(ArcStr::from(text)),
             Err(_) => Err(self.unreadable(request, &"it is no UTF-8")),
@@ -224,14 +232,13 @@ impl Client {
     async fn refusal(
         &self,
         request: &Request,
-        code: StatusCode,
         response: Response<Body>,
         patience: Patience,
     ) -> Error {
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let asked = asked.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        let text = self.whole(request, response, patience).await.unwrap_or_default();
-        let code = code.as_u16();
+        let code = response.status().as_u16();
+        let text = self.text(request, response.into_body(), patience).await.unwrap_or_default();
         let mut status = match tree::read(&text) {
             Ok(node) if node.is_map() => Status::of(&node, code),
             _ => Status::foreign(code, &text),

@@ -98,8 +98,8 @@ struct Selection {
 impl Selection {
     fn new(kubeconfig: Kubeconfig, options: &ConnectOptions) -> Result<Self, Error> {
         let Kubeconfig { clusters, auth_infos, contexts, current_context, .. } = kubeconfig;
-        let contexts = contexts.into_iter().map(|named| (named.name, named.context));
-        let contexts: Vec<_> = contexts.collect();
+        let contexts: Vec<_> =
+            contexts.into_iter().map(|named| (named.name, named.context)).collect();
         let clusters: Vec<_> =
             clusters.into_iter().map(|named| (named.name, named.cluster)).collect();
         let users: Vec<_> =
