@@ -23,7 +23,7 @@ const MAX_NAME: usize = 63;
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
-pub(crate) struct InventoryArgs {
+pub(crate) struct SiteArgs {
     /// Manager of the fields that are applied
     ///
     /// The default is what kustomizer's configuration (`~/.kustomizer/config`) says, and `kustomizer`
@@ -44,7 +44,7 @@ pub(crate) struct Site {
     pub(crate) now: String,
 }
 
-impl InventoryArgs {
+impl SiteArgs {
     /// The inventory of this name in the namespace that the options lead to.
     ///
     /// With a limit, requests are over when a run of that length is.

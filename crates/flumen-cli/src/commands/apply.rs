@@ -10,7 +10,7 @@ use crate::{
     delivery_source::SourceArgs,
     error::{CommandError, Failure},
     interrupt::interruptible,
-    inventory_args::{InventoryArgs, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     plan_file::PlanFile,
     run_args::{DryRun, RunArgs},
     run_report::RunReport,
@@ -89,7 +89,7 @@ struct HowArgs {
     run: RunArgs,
 
     #[command(flatten)]
-    inventory: InventoryArgs,
+    site: SiteArgs,
 }
 
 pub(crate) fn run(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
@@ -119,7 +119,7 @@ fn apply(name: &str, url: Option<&Reference>, args: &HowArgs, ui: &Ui) -> Result
             delivery.objects.iter().for_each(|object| report.object(&object.id(), "applied"));
             return report.finish();
         }
-        let site = args.inventory.open(name, Some(args.run.review.timeout)).await?;
+        let site = args.site.open(name, Some(args.run.review.timeout)).await?;
         let order = Order { plan, ..Order::default() };
         deliver(delivery, &site, &args.run, order, ui).await
     }))

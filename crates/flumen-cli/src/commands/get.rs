@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     error::CommandError,
-    inventory_args::{self, parse_name},
+    inventory_args::{SiteArgs, missing, parse_name},
     listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
@@ -51,7 +51,7 @@ struct InventoryArgs {
     output: ListFormat,
 
     #[command(flatten)]
-    inventory: inventory_args::InventoryArgs,
+    site: SiteArgs,
 }
 
 /// An inventory as it is printed.
@@ -109,15 +109,15 @@ pub(crate) fn run(args: &GetArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn inventory(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
-    let manager = args.inventory.manager()?;
-    let client = args.inventory.connect().await?;
+    let manager = args.site.manager()?;
+    let client = args.site.connect().await?;
     let namespace = (!args.all_namespaces).then(|| client.namespace().to_owned());
     let mut found =
         inventories(&client, &manager.name, &manager.group, namespace.as_deref()).await?;
     if let Some(name) = &args.name {
         found.retain(|inventory| inventory.name == *name);
         if found.is_empty() {
-            return Err(inventory_args::missing(name, client.namespace()));
+            return Err(missing(name, client.namespace()));
         }
     }
     let lines: Vec<Line> = found.into_iter().map(Line::new).collect();

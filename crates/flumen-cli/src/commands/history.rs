@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     error::CommandError,
-    inventory_args::{InventoryArgs, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
@@ -34,7 +34,7 @@ pub(crate) struct HistoryArgs {
     output: ListFormat,
 
     #[command(flatten)]
-    inventory: InventoryArgs,
+    site: SiteArgs,
 }
 
 /// A deployment as it is printed.
@@ -79,7 +79,7 @@ const fn result(result: DeploymentResult) -> &'static str {
 
 pub(crate) fn run(args: &HistoryArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(async {
-        let site = args.inventory.open(&args.name, None).await?;
+        let site = args.site.open(&args.name, None).await?;
         let lines: Vec<Line> = site.recorded().await?.history.into_iter().map(Line).collect();
         listing::print(&lines, args.output, ui)
     })

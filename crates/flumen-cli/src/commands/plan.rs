@@ -11,7 +11,7 @@ use crate::{
     delivery_source::SourceArgs,
     error::CommandError,
     interrupt::interruptible,
-    inventory_args::{InventoryArgs, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     plan_document::document,
     plan_file::PlanFile,
     plan_text, refusals,
@@ -72,7 +72,7 @@ pub(crate) struct PlanArgs {
     review: ReviewArgs,
 
     #[command(flatten)]
-    site: InventoryArgs,
+    site: SiteArgs,
 }
 
 pub(crate) fn run(args: &PlanArgs, ui: &Ui) -> Result<(), CommandError> {

@@ -11,7 +11,7 @@ use crate::{
     delivery_source::StoreArgs,
     error::{CommandError, Failure},
     interrupt::interruptible,
-    inventory_args::{InventoryArgs, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     run_args::RunArgs,
     runtime::block_on,
     ui::Ui,
@@ -49,7 +49,7 @@ pub(crate) struct RollbackArgs {
     store: StoreArgs,
 
     #[command(flatten)]
-    inventory: InventoryArgs,
+    site: SiteArgs,
 }
 
 /// How a deployment is named.
@@ -73,7 +73,7 @@ impl FromStr for Earlier {
 
 pub(crate) fn run(args: &RollbackArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(interruptible(async {
-        let site = args.inventory.open(&args.name, Some(args.run.review.timeout)).await?;
+        let site = args.site.open(&args.name, Some(args.run.review.timeout)).await?;
         let history = site.recorded().await?.history;
         let earlier = choose(&history, args.to.as_ref(), &args.name)?;
         ui.step(&format!("going back to deployment {}: {}", earlier.number, earlier.artifact));

@@ -10,7 +10,7 @@ use crate::{
     duration,
     error::CommandError,
     interrupt::interruptible,
-    inventory_args::{self, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     run_report::RunReport,
     runtime::block_on,
     ui::Ui,
@@ -48,7 +48,7 @@ struct InventoryArgs {
     timeout: Duration,
 
     #[command(flatten)]
-    inventory: inventory_args::InventoryArgs,
+    site: SiteArgs,
 }
 
 pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
-    let site = args.inventory.open(&args.name, Some(args.timeout)).await?;
+    let site = args.site.open(&args.name, Some(args.timeout)).await?;
     let recorded = site.recorded().await?;
     let options = WaitOptions {
         selector: Some(site.owner.selector()),

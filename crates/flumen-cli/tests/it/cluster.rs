@@ -85,7 +85,14 @@ impl Site {
 
     /// An object of the namespace as JSON, such as `configmap/a`; `None` if it is not there.
     fn object(&self, name: &str) -> Option<Value> {
-        let outcome = self.kubectl(&["get", name, "-o", "json", "--ignore-not-found"]);
+        let outcome = self.kubectl(&[
+            "get",
+            name,
+            "-o",
+            "json",
+            "--ignore-not-found",
+            "--show-managed-fields",
+        ]);
         assert!(outcome.succeeded(), "{}", outcome.stderr);
         serde_json::from_slice(&outcome.stdout).ok()
     }

@@ -9,7 +9,7 @@ use crate::{
     duration,
     error::CommandError,
     interrupt::interruptible,
-    inventory_args::{self, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     refusals,
     run_report::RunReport,
     runtime::block_on,
@@ -45,12 +45,12 @@ pub(super) struct InventoryArgs {
     timeout: Duration,
 
     #[command(flatten)]
-    inventory: inventory_args::InventoryArgs,
+    site: SiteArgs,
 }
 
 pub(super) fn run(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(interruptible(async {
-        let site = args.inventory.open(&args.name, Some(args.timeout)).await?;
+        let site = args.site.open(&args.name, Some(args.timeout)).await?;
         site.recorded().await?;
         let options =
             Options { timeout: args.timeout, wait: args.wait, ..Options::new(site.owner.clone()) };

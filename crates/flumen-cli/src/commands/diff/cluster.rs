@@ -8,7 +8,7 @@ use crate::{
     delivery_source::SourceArgs,
     error::CommandError,
     interrupt::interruptible,
-    inventory_args::{InventoryArgs, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     plan_text, refusals,
     run_args::ReviewArgs,
     runtime::block_on,
@@ -39,7 +39,7 @@ pub(super) struct HowArgs {
     review: ReviewArgs,
 
     #[command(flatten)]
-    inventory: InventoryArgs,
+    site: SiteArgs,
 }
 
 pub(super) fn run(
@@ -50,7 +50,7 @@ pub(super) fn run(
 ) -> Result<(), CommandError> {
     block_on(interruptible(async {
         let delivery = args.source.open(url, ui).await?;
-        let site = args.inventory.open(name, Some(args.review.timeout)).await?;
+        let site = args.site.open(name, Some(args.review.timeout)).await?;
         let options = Options { prune: Prune::Unguarded, ..args.review.options(&site) };
         let plan = plan(&site.client, delivery.objects, &site.store(), &options).await?;
         ui.styled_data(&plan_text::difference(&plan))?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     error::CommandError,
-    inventory_args::{self, parse_name},
+    inventory_args::{SiteArgs, parse_name},
     printable::{Lines, printable},
     runtime::block_on,
     structured::Structured,
@@ -37,7 +37,7 @@ pub(super) struct InventoryArgs {
     output: Option<Structured>,
 
     #[command(flatten)]
-    inventory: inventory_args::InventoryArgs,
+    site: SiteArgs,
 }
 
 #[derive(Serialize)]
@@ -74,7 +74,7 @@ pub(super) fn run(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn inspect(args: &InventoryArgs) -> Result<Inspection, CommandError> {
-    let site = args.inventory.open(&args.name, None).await?;
+    let site = args.site.open(&args.name, None).await?;
     let recorded = site.recorded().await?;
     let about = site.summary().await?;
     Ok(Inspection {

@@ -157,7 +157,7 @@ fn the_namespace_is_created_when_that_is_wanted() {
 fn fields_of_kubectl_are_taken_over() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[map("a", "1")]);
-    site.manifests("old.yaml", &[map("a", "1").replace("data: {", "data: {old: x, ")]);
+    site.manifests("old.yaml", &[map("a", "1").replace("\ndata: {", "\ndata: {old: x, ")]);
     let file = site.scratch.path().join("old.yaml").display().to_string();
     site.kubectl_done(&["apply", "-f", &file]);
     site.apply("app.yaml", &[]);

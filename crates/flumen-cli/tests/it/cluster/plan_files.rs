@@ -83,7 +83,13 @@ fn fewer_changes_than_planned_are_fine() {
     plan(&site);
     site.kubectl_done(&["annotate", "configmap/a", "unrelated=1"]);
     site.kubectl_done(&["annotate", "configmap/a", "unrelated-"]);
-    site.kubectl_done(&["patch", "configmap/b", "-p", r#"{"data": {"key": "2"}}"#]);
+    site.kubectl_done(&[
+        "patch",
+        "configmap/b",
+        "--field-manager=other",
+        "-p",
+        r#"{"data": {"key": "2"}}"#,
+    ]);
     site.printed(&APPLY);
     assert_eq!(site.object("configmap/a").expect("it is there")["data"]["key"], "2");
 }
