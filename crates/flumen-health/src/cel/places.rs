@@ -159,20 +159,20 @@ impl Walk<'_> {
         let name = self.rest.next().map(|token| token.text);
         self.sign(id, "(");
         for part in [&it.accu_init, &it.loop_cond, &it.result] {
-            self.made_up(part, id);
+            self.place_like(part.id, id);
         }
         self.rest.find(|token| token.text == it.iter_var);
         self.step(&it.loop_step, id, name == Some("filter"));
     }
 
-    fn made_up(&mut self, expr: &IdedExpr, like: u64) {
+    fn place_like(&mut self, id: u64, like: u64) {
         if let Some(start) = self.starts.get(&like).copied() {
-            self.starts.insert(expr.id, start);
+            self.starts.insert(id, start);
         }
     }
 
     fn step(&mut self, step: &IdedExpr, like: u64, is_filter: bool) {
-        self.made_up(step, like);
+        self.place_like(step.id, like);
         let Expr::Call(call) = &step.expr else { return };
         match (call.func_name.as_str(), call.args.as_slice()) {
             (operators::CONDITIONAL, [condition, yes, _]) => {
@@ -180,9 +180,7 @@ impl Walk<'_> {
                 self.step(yes, like, is_filter);
             }
             (operators::ADD, [_, IdedExpr { expr: Expr::List(list), id }]) => {
-                if let Some(start) = self.starts.get(&like).copied() {
-                    self.starts.insert(*id, start);
-                }
+                self.place_like(*id, like);
                 if !is_filter {
                     self.exprs(&list.elements);
                 }
