@@ -165,11 +165,9 @@ impl PlanFile {
             return Ok(());
         }
         let more = additional.len().saturating_sub(NAMED);
-        let mut named = additional[..additional.len() - more].join("\n");
-        if more > 0 {
-            named.push_str(&format!("\nand {more} more"));
-        }
-        Err(stale(format!("applying would now do more than the plan says:\n{named}")))
+        let named = additional[..additional.len() - more].join("\n");
+        let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+        Err(stale(format!("applying would now do more than the plan says:\n{named}{more}")))
     }
 }
 

@@ -93,7 +93,7 @@ impl InspectedObject {
     fn of(entry: &Entry) -> Self {
         let id = &entry.id;
         Self {
-            api_version: id.gvk.api_version().to_string(),
+            api_version: id.gvk.api_version(),
             kind: id.gvk.kind.to_string(),
             namespace: id.namespace.to_string(),
             name: id.name.to_string(),
@@ -127,9 +127,9 @@ impl Inspection {
         let list = |text: &mut String, name: &str, items: Vec<String>| {
             if !items.is_empty() {
                 let _ = writeln!(text, "{name}:");
-                items.iter().for_each(|item| {
+                for item in &items {
                     let _ = writeln!(text, "- {}", line(item));
-                });
+                }
             }
         };
         list(&mut text, "Artifacts", self.artifacts.clone());
