@@ -47,12 +47,14 @@ impl<'a> Facts<'a> {
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let words: Vec<&str> = line.split_whitespace().collect();
             match (words.as_slice(), &mut fields) {
-                (["source", _, _], _) => facts.source = &line["source ".len()..],
-                (["kind", version, kind, target], _) => facts.kinds.push((version, kind, target)),
-                (["type", name], _) => fields = Some(facts.structs.entry(name).or_default()),
-                ([name, presence, shape], Some(fields)) => {
+                ([name, presence, shape], Some(fields)) if line.starts_with(' ') => {
                     fields.push(Field { name, presence, shape });
                 }
+                (["source", _, _], None) => facts.source = &line["source ".len()..],
+                (["kind", version, kind, target], None) => {
+                    facts.kinds.push((version, kind, target));
+                }
+                (["type", name], _) => fields = Some(facts.structs.entry(name).or_default()),
                 _ => return Err(format!("{FACTS}: unknown line `{line}`")),
             }
         }
@@ -173,5 +175,46 @@ impl Shapes<'_> {
             self.rows.push(row);
             self.rows.len() - 1
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Facts, typed_table};
+
+    const FACTS: &str = "\
+source example v1
+kind v1 A a.A
+kind v2 A b.A
+type a.A
+  source always a.Part
+type a.Part
+  type filled string
+type b.A
+  source always b.Part
+type b.Part
+  type filled string
+type c.Part
+  type always string
+";
+
+    #[test]
+    fn fields_may_be_named_as_lines_are() {
+        let facts = Facts::read(FACTS).expect("facts");
+        assert_eq!(facts.source, "example v1");
+        assert_eq!(facts.structs["a.A"][0].name, "source");
+        assert_eq!(facts.structs["a.Part"][0].name, "type");
+        assert!(Facts::read("  lone always string").is_err());
+    }
+
+    #[test]
+    fn structs_that_are_alike_share_a_number() {
+        let facts = Facts::read(FACTS).expect("facts");
+        let classes = facts.classes();
+        assert_eq!(classes["a.A"], classes["b.A"]);
+        assert_eq!(classes["a.Part"], classes["b.Part"]);
+        assert_ne!(classes["a.Part"], classes["c.Part"]);
+        let table = typed_table(&facts).expect("a table");
+        assert!(table.contains("FIELDS: [(Name, Presence, u16); 3]"), "{table}");
     }
 }

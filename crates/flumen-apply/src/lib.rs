@@ -1,5 +1,44 @@
 //! From objects to a healthy cluster: plan, staged apply, inventory, prune, wait.
+//!
+//! ```text
+//! ObjectSet ─▶ desired ─▶ review (dry run) ─▶ write-ahead ─▶ write ─▶ prune ─▶ wait ─▶ commit
+//!                 live ──────┘                    └───────── InventoryStore ────────────┘
+//! ```
+//!
+//! [`apply`] is a whole run; its file shows the order of effects. [`plan`] stops after the review, [`delete`]
+//! takes everything back.
 
+mod config_map;
+mod delete;
+mod deployment;
+mod desired;
+mod error;
+mod gone;
 mod history;
+mod inventory;
+mod kinds;
+mod live;
+mod options;
+mod owner;
+mod plan;
+mod prune;
+mod report;
+mod review;
+mod run;
+mod store;
+mod wait;
+mod write;
 
+pub use config_map::ConfigMapStore;
+pub use delete::delete;
+pub use deployment::{Deployment, Result as DeploymentResult};
+pub use error::{Error, ObjectError};
 pub use history::{History, Pass, Snapshot};
+pub use inventory::{Entry, Inventory, Seen};
+pub use options::{Options, Prune};
+pub use owner::Owner;
+pub use plan::{Plan, Planned, plan};
+pub use report::{Action, Change, Pending, Progress, Report, Silent};
+pub use run::{Outcome, apply};
+pub use store::{InventoryStore, Recorded};
+pub use wait::{WaitOptions, wait};

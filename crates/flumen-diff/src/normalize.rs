@@ -5,13 +5,15 @@
 //! this does the same, from a table of the types:
 //!
 //! ```text
-//! manifest ─▶ typed (built-in kinds) ─▶ protocols, secret data ─▶ no time, no status ─▶ what is sent
+//! manifest ─▶ as printed (built-in kinds) ─▶ protocols, secret data ─▶ no time, no status ─▶ what is sent
 //! ```
 
 mod ca_bundle;
 mod convert;
 mod quantity;
 mod time;
+
+use std::collections::HashSet;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flumen_yaml::{Entry, Map, Node, Tag, Text, Value, int_value};
@@ -27,9 +29,10 @@ pub fn normalize(object: &mut Node) {
     if version == "rbac.authorization.k8s.io/v1" && (kind == "Role" || kind == "ClusterRole") {
         return;
     }
-    if let Some(mut typed) = convert::typed(object) {
-        complete(&mut typed, &version, &kind);
-        *object = typed;
+    round_large_integers(object);
+    if let Some(mut printed) = convert::as_printed(object) {
+        complete(&mut printed, &version, &kind);
+        *object = printed;
     }
     let Some(map) = object.as_map_mut() else { return };
     if !map.contains("metadata") {
@@ -45,7 +48,6 @@ pub fn normalize(object: &mut Node) {
     } else {
         map.remove("status");
     }
-    round_large_integers(object);
 }
 
 /// Servers read what does not fit 64 bits with a sign as a float, so that is what they keep.
@@ -97,23 +99,15 @@ fn add_protocols(owner: Option<&mut Node>) {
 fn encode_string_data(secret: &mut Node) {
     let Some(secret) = secret.as_map_mut() else { return };
     let Some(plain) = secret.remove("stringData") else { return };
-    let encoded = plain.as_map().into_iter().flatten().map(|entry| {
-        let text = entry.value.as_str().unwrap_or_default();
-        Entry::new(entry.key.clone(), Node::string(BASE64_STANDARD.encode(text)))
-    });
-    let encoded: Map = encoded.collect();
+    let plain = plain.as_map().map(Map::entries).unwrap_or_default();
     if !secret.contains("data") {
         secret.push(Entry::new("data", Node::map()));
     }
-    if let Some(data) = secret.get_mut("data").and_then(Node::as_map_mut) {
-        overlay(data, encoded);
-    }
-}
-
-/// Puts entries over those of the same keys.
-fn overlay(data: &mut Map, over: Map) {
-    let keys: std::collections::HashSet<&str> =
-        over.iter().map(|entry| entry.key.as_str()).collect();
-    data.retain(|entry| !keys.contains(entry.key.as_str()));
-    data.entries_mut().extend(over);
+    let Some(data) = secret.get_mut("data").and_then(Node::as_map_mut) else { return };
+    let replaced: HashSet<&str> = plain.iter().map(|entry| entry.key.as_str()).collect();
+    data.retain(|entry| !replaced.contains(entry.key.as_str()));
+    data.entries_mut().extend(plain.iter().map(|entry| {
+        let text = entry.value.as_str().unwrap_or_default();
+        Entry::new(entry.key.clone(), Node::string(BASE64_STANDARD.encode(text)))
+    }));
 }

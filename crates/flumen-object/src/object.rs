@@ -15,10 +15,7 @@ pub struct Object {
 
 impl Object {
     pub fn id(&self) -> ObjectId {
-        let meta = |key| {
-            self.node.at(&["metadata", key]).and_then(Node::text).cloned().unwrap_or_default()
-        };
-        ObjectId { gvk: Gvk::of(&self.node), namespace: meta("namespace"), name: meta("name") }
+        ObjectId::of(&self.node)
     }
 }
 
@@ -29,6 +26,15 @@ pub struct ObjectId {
     /// Empty for cluster-wide objects and for those that leave the choice to the cluster.
     pub namespace: Text,
     pub name: Text,
+}
+
+impl ObjectId {
+    /// Reads the identity of a manifest; what is missing stays empty.
+    pub fn of(node: &Node) -> Self {
+        let meta =
+            |key| node.at(&["metadata", key]).and_then(Node::text).cloned().unwrap_or_default();
+        Self { gvk: Gvk::of(node), namespace: meta("namespace"), name: meta("name") }
+    }
 }
 
 /// `Kind/namespace/name`, as messages name an object.

@@ -35,11 +35,15 @@ const FIRST: [&str; 23] = [
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 impl ObjectId {
+    /// Where the kind stands in the order of applying; kinds that nothing stands on share one place.
+    pub fn apply_rank(&self) -> usize {
+        rank(&self.gvk.kind)
+    }
+
     /// Compares by the order of applying. Versions do not matter.
     pub fn cmp_for_apply(&self, other: &Self) -> Ordering {
-        let key = |id: &Self| rank(&id.gvk.kind);
-        key(self)
-            .cmp(&key(other))
+        self.apply_rank()
+            .cmp(&other.apply_rank())
             .then_with(|| self.gvk.group.as_str().cmp(other.gvk.group.as_str()))
             .then_with(|| self.gvk.kind.as_str().cmp(other.gvk.kind.as_str()))
             .then_with(|| self.namespace.as_str().cmp(other.namespace.as_str()))

@@ -17,6 +17,7 @@ mod guarded;
 mod kubeconfig;
 mod proxy;
 mod request;
+mod servers;
 
 pub use cluster::KubeCluster;
 pub use faults::{Fault, FaultPlan};

@@ -28,11 +28,9 @@ struct Mismatch;
 type Result<T> = std::result::Result<T, Mismatch>;
 
 /// The object as its Go type prints it, if its kind has one and everything fits.
-pub(super) fn typed(object: &Node) -> Option<Node> {
+pub(super) fn as_printed(object: &Node) -> Option<Node> {
     let text = |key| object.get(key).and_then(Node::as_str);
-    let version = text("apiVersion")?;
-    // An empty group before the slash is the core group.
-    let kind = typed::kind(version.strip_prefix('/').unwrap_or(version), text("kind")?)?;
+    let kind = typed::kind(text("apiVersion")?, text("kind")?)?;
     let map = structure(kind, object.as_map()?).ok()?;
     Some(Node::new(object.pos, Value::Map(map)))
 }
@@ -135,8 +133,8 @@ fn scalar(shape: Shape, source: &Node, scalar: &Scalar) -> Result<Node> {
     }
 }
 
-/// A whole number that fits 64 bits with a sign. Larger ones are floats to the reference, and what
-/// becomes of them depends on the machine.
+/// A whole number that fits 64 bits with a sign. What becomes of larger ones in Go depends on the
+/// machine.
 fn whole(value: &Canonical<'_>) -> Result<i64> {
     match *value {
         Canonical::Int(value) => i64::try_from(value).map_err(|_| Mismatch),

@@ -48,11 +48,15 @@ pub(super) fn canonical(text: &str) -> Option<Cow<'_, str>> {
     if parts.is_negative {
         out.push('-');
     }
-    if let Notation::Binary(power) = parts.notation {
+    let binary = if let Notation::Binary(power) = parts.notation {
         amount.double(power);
-    }
-    amount.round_up();
-    match amount.binary().filter(|_| matches!(parts.notation, Notation::Binary(_))) {
+        amount.round_up();
+        amount.binary()
+    } else {
+        amount.round_up();
+        None
+    };
+    match binary {
         Some(whole) => push_binary(&mut out, whole),
         None => amount.push_decimal(&mut out, parts.notation),
     }
@@ -88,7 +92,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// How many digits count for what is short enough: a missing whole part counts as `0`.
+    /// The number of digits; a missing whole part counts as `0`.
     fn count(&self) -> usize {
         self.whole.len().max(1) + self.fraction.len()
     }

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flumen_diff::normalize;
 use flumen_testkit::{shared_dir, skip};
 use flumen_yaml::{Budget, Node, Text, read, same_value, to_json};
@@ -50,4 +51,35 @@ fn judge(path: &Path, parts: impl Fn(&Node) -> Option<(&Node, &Node, &Node)>) {
 fn parse(json: &str) -> Node {
     let mut nodes = read(&Text::from(json), 1, &Budget::default()).expect("JSON");
     nodes.pop().expect("a document")
+}
+
+/// A server refuses a conversion webhook whose authority is no certificate; generators write such as
+/// a place holder.
+#[test]
+fn an_authority_that_is_no_certificate_is_removed() {
+    let pem = include_str!("../data/authority.pem");
+    let cut = &pem[..pem.len() / 2];
+    let two = format!("# made for tests\n{cut}\n{pem}");
+    for (authority, is_kept) in [
+        (BASE64_STANDARD.encode(pem), true),
+        (BASE64_STANDARD.encode(two), true),
+        (BASE64_STANDARD.encode(cut), false),
+        (BASE64_STANDARD.encode(pem.replace("CERTIFICATE", "PUBLIC KEY")), false),
+        ("Cg==".to_owned(), false),
+        (pem.to_owned(), false),
+        (String::new(), true),
+    ] {
+        let authority = Node::string(authority);
+        let mut definition = parse(
+            r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {"conversion": {"webhook": {"clientConfig": {"service": {}, "caBundle": ""}}}}}"#,
+        );
+        let place = ["spec", "conversion", "webhook", "clientConfig"];
+        let config = definition.at_mut(&place).and_then(Node::as_map_mut).expect("a mapping");
+        config.set("caBundle", authority.clone());
+        normalize(&mut definition);
+        let config = definition.at(&place).expect("a mapping");
+        assert_eq!(config.get("caBundle").is_some(), is_kept, "{authority:?}");
+        assert!(config.get("service").is_some());
+    }
 }

@@ -1,11 +1,14 @@
 //! HTTP to the API server with all rights.
 
-use std::io;
+use std::{io, time::Duration};
 
 use reqwest::{Certificate, Client, Identity, Method};
 
 use super::background::Background;
 use crate::certificate;
+
+/// With one answer, which is small.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client of one API server.
 #[derive(Debug)]
@@ -36,7 +39,8 @@ impl Admin {
         body: String,
     ) -> io::Result<(u16, String)> {
         let request = self.client.request(method, format!("{}{path}", self.server));
-        let request = request.header("content-type", "application/json").body(body);
+        let request =
+            request.header("content-type", "application/json").body(body).timeout(PATIENCE);
         let answer = self.background.run(async move {
             let answer = request.send().await?;
             Ok((answer.status().as_u16(), answer.text().await?))

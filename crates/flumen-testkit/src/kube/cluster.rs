@@ -2,12 +2,10 @@
 
 use std::{
     fmt, fs,
-    hash::{BuildHasher as _, RandomState},
-    io,
-    net::TcpListener,
-    path::{Path, PathBuf},
+    io::{self, ErrorKind},
+    path::PathBuf,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -19,12 +17,12 @@ use tempfile::TempDir;
 
 use super::{
     admin::Admin,
-    guarded::Guarded,
     kubeconfig::{User, kubeconfig},
+    servers::Servers,
 };
 use crate::{
-    certificate::{Authority, Certificate, Identity},
-    kube_programs::kube_program,
+    certificate::{Authority, Identity},
+    kube_programs::{kube_program, named_kube_programs},
     outside::skip,
     process::{Outcome, run},
 };
@@ -32,15 +30,11 @@ use crate::{
 /// A cluster starts within seconds; this only ends the ones that hang.
 const PATIENCE: Duration = Duration::from_mins(3);
 const POLL: Duration = Duration::from_millis(25);
+const READY: &str = "/readyz";
+const KUBECTL: &str = "kubectl";
+const ADMINISTRATOR: &str = "admin";
 /// Another program can take a port between our choice and its use.
 const ATTEMPTS: usize = 3;
-/// Below what systems give to outgoing connections, so that no client takes the port of a server
-/// that is being restarted.
-const PORTS: std::ops::Range<u16> = 12_000..30_000;
-
-/// What tokens of service accounts are checked and signed with, in the directory of the cluster.
-const ACCOUNT_CERTIFICATE: &str = "service-accounts.pem";
-const ACCOUNT_KEY: &str = "service-accounts-key.pem";
 
 /// A running cluster with data of its own; it ends when the value is dropped, or with the process.
 pub struct KubeCluster {
@@ -48,14 +42,9 @@ pub struct KubeCluster {
     authority: Authority,
     administrator: Identity,
     admin: Admin,
-    kubectl: PathBuf,
     namespaces: AtomicUsize,
-    // In the order in which they are ended.
-    controllers: Option<Guarded>,
-    apiserver: Mutex<Guarded>,
-    apiserver_program: PathBuf,
-    apiserver_arguments: Vec<String>,
-    etcd: Mutex<Guarded>,
+    // They end before their directory does.
+    servers: Mutex<Servers>,
     scratch: TempDir,
 }
 
@@ -105,7 +94,7 @@ impl KubeCluster {
 
     /// The file for somebody who may do everything.
     pub fn kubeconfig(&self) -> PathBuf {
-        self.scratch.path().join("admin.kubeconfig")
+        self.kubeconfig_of(ADMINISTRATOR)
     }
 
     /// A file for a user of this name, by certificate. It has no rights but those that a test gives it.
@@ -143,8 +132,9 @@ impl KubeCluster {
             .request(Method::POST, "/api/v1/namespaces", namespace)
             .expect("the API server answers");
         assert_eq!(status, 201, "{answer}");
-        if self.controllers.is_some() {
-            self.wait_for_account(&name).expect("the controllers work");
+        let mut servers = self.servers();
+        if servers.has_controllers() {
+            self.wait_for(&account(&name), &mut servers).expect("the controllers work");
         }
         name
     }
@@ -156,7 +146,8 @@ impl KubeCluster {
     pub fn kubectl(&self, arguments: &[&str]) -> Outcome {
         let file = format!("--kubeconfig={}", self.kubeconfig().display());
         let arguments: Vec<&str> = [&*file].into_iter().chain(arguments.iter().copied()).collect();
-        run(&self.kubectl, &arguments, self.scratch.path(), PATIENCE).expect("`kubectl` starts")
+        let program = kube_program(KUBECTL).expect("it was there at the start");
+        run(&program, &arguments, self.scratch.path(), PATIENCE).expect("`kubectl` starts")
     }
 
     /// Kills the API server and starts it again on the same port; returns when it is ready.
@@ -164,12 +155,9 @@ impl KubeCluster {
     /// # Panics
     /// When it does not come back.
     pub fn restart_apiserver(&self) {
-        let mut apiserver = self.apiserver.lock().unwrap_or_else(PoisonError::into_inner);
-        apiserver.end();
-        *apiserver =
-            Guarded::start(&self.apiserver_program, &self.apiserver_arguments, self.scratch.path())
-                .expect("the API server starts");
-        self.wait_until_ready(&mut apiserver).expect("the API server comes back");
+        let mut servers = self.servers();
+        servers.restart_apiserver().expect("the API server starts");
+        self.wait_for(READY, &mut servers).expect("the API server comes back");
     }
 
     pub(super) fn authority(&self) -> &Authority {
@@ -181,21 +169,23 @@ impl KubeCluster {
     }
 
     fn start_if_there(controllers: bool) -> Option<Self> {
-        let names = ["etcd", "kube-apiserver", "kubectl"];
-        let names = names.into_iter().chain(controllers.then_some("kube-controller-manager"));
-        for name in names {
-            if kube_program(name).is_none() {
-                let what = format!("tests that need `{name}` of a real Kubernetes");
-                skip(&what, "`cargo xtask kube` provides it");
-                return None;
-            }
+        let mut names = Servers::programs(controllers).chain([KUBECTL]);
+        if let Some(name) = names.find(|name| kube_program(name).is_none()) {
+            let why = match named_kube_programs() {
+                Some(_) => "it is not in the directory that the environment names",
+                None => "`cargo xtask kube` provides it",
+            };
+            skip(&format!("tests that need `{name}` of a real Kubernetes"), why);
+            return None;
         }
         let mut attempts = 1;
         loop {
             match Self::try_start(controllers) {
                 Ok(cluster) => return Some(cluster),
-                Err(_) if attempts < ATTEMPTS => attempts += 1,
-                Err(error) => panic!("cannot start a Kubernetes: {error}"),
+                Err(error) if attempts == ATTEMPTS || error.kind() == ErrorKind::TimedOut => {
+                    panic!("cannot start a Kubernetes: {error}")
+                }
+                Err(_) => attempts += 1,
             }
         }
     }
@@ -203,153 +193,66 @@ impl KubeCluster {
     fn try_start(controllers: bool) -> io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("flumen-kube-").tempdir()?;
         let authority = Authority::new()?;
-        let files = authority.certify_loopback(scratch.path())?;
-        let accounts = authority.certify_user("service-accounts", None)?;
-        fs::write(scratch.path().join(ACCOUNT_CERTIFICATE), accounts.certificate)?;
-        fs::write(scratch.path().join(ACCOUNT_KEY), accounts.key)?;
-
-        let store = format!("http://127.0.0.1:{}", free_port()?);
-        let etcd = Guarded::start(&program("etcd")?, &etcd_arguments(&store), scratch.path())?;
-        let port = free_port()?;
-        let mut apiserver_arguments = apiserver_arguments(port, &store, &files);
-        if !controllers {
-            apiserver_arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
-        }
-        let apiserver_program = program("kube-apiserver")?;
-        let apiserver = Guarded::start(&apiserver_program, &apiserver_arguments, scratch.path())?;
-
-        let server = format!("https://127.0.0.1:{port}");
-        let administrator = authority.certify_user("admin", Some("system:masters"))?;
-        let mut cluster = Self {
+        let servers = Servers::start(scratch.path(), &authority, controllers)?;
+        let server = servers.address();
+        let administrator = authority.certify_user(ADMINISTRATOR, Some("system:masters"))?;
+        let cluster = Self {
             admin: Admin::new(&server, authority.pem(), &administrator)?,
             server,
             authority,
             administrator,
-            kubectl: program("kubectl")?,
             namespaces: AtomicUsize::new(1),
-            controllers: None,
-            apiserver: Mutex::new(apiserver),
-            apiserver_program,
-            apiserver_arguments,
-            etcd: Mutex::new(etcd),
+            servers: Mutex::new(servers),
             scratch,
         };
-        cluster.write_kubeconfig("admin", &User::Certificate(&cluster.administrator))?;
-        {
-            let mut apiserver = cluster.apiserver.lock().unwrap_or_else(PoisonError::into_inner);
-            cluster.wait_until_ready(&mut apiserver)?;
-        }
+        let file =
+            cluster.write_kubeconfig(ADMINISTRATOR, &User::Certificate(&cluster.administrator))?;
+        let mut servers = cluster.servers();
+        cluster.wait_for(READY, &mut servers)?;
         if controllers {
-            let arguments = controller_arguments(&cluster.kubeconfig(), &files.authority);
-            let program = program("kube-controller-manager")?;
-            cluster.controllers =
-                Some(Guarded::start(&program, &arguments, cluster.scratch.path())?);
-            cluster.wait_for_account("default")?;
+            servers.start_controllers(&file)?;
+            cluster.wait_for(&account("default"), &mut servers)?;
         }
+        drop(servers);
         Ok(cluster)
     }
 
+    fn servers(&self) -> MutexGuard<'_, Servers> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn write_kubeconfig(&self, name: &str, user: &User<'_>) -> io::Result<PathBuf> {
-        let path = self.scratch.path().join(format!("{name}.kubeconfig"));
+        let path = self.kubeconfig_of(name);
         fs::write(&path, kubeconfig(&self.server, Some(self.authority.pem()), user))?;
         Ok(path)
     }
 
-    fn wait_until_ready(&self, apiserver: &mut Guarded) -> io::Result<()> {
+    fn kubeconfig_of(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(format!("{name}.kubeconfig"))
+    }
+
+    /// Waits until a path is answered.
+    fn wait_for(&self, path: &str, servers: &mut Servers) -> io::Result<()> {
         let begin = Instant::now();
-        while !self.answers("/readyz") {
-            apiserver.check()?;
-            self.etcd.lock().unwrap_or_else(PoisonError::into_inner).check()?;
+        while !matches!(self.admin.request(Method::GET, path, String::new()), Ok((200, _))) {
+            servers.check()?;
             if begin.elapsed() > PATIENCE {
-                let log = apiserver.last_words();
-                return Err(io::Error::other(format!("it does not get ready:\n{log}")));
+                let why = format!("no answer to {path}:\n{}", servers.last_words());
+                return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
             thread::sleep(POLL);
         }
         Ok(())
     }
+}
 
-    /// Pods of a namespace are refused before the controllers have made its account.
-    fn wait_for_account(&self, namespace: &str) -> io::Result<()> {
-        let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/default");
-        let begin = Instant::now();
-        while !self.answers(&path) {
-            if begin.elapsed() > PATIENCE {
-                let log = self.controllers.as_ref().map(Guarded::last_words).unwrap_or_default();
-                return Err(io::Error::other(format!("no service account was made:\n{log}")));
-            }
-            thread::sleep(POLL);
-        }
-        Ok(())
-    }
-
-    fn answers(&self, path: &str) -> bool {
-        let answer = self.admin.request(Method::GET, path, String::new());
-        matches!(answer, Ok((200, _)))
-    }
+/// What the controllers make in every namespace; pods are refused before.
+fn account(namespace: &str) -> String {
+    format!("/api/v1/namespaces/{namespace}/serviceaccounts/default")
 }
 
 impl fmt::Debug for KubeCluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KubeCluster").field("server", &self.server).finish_non_exhaustive()
     }
-}
-
-fn program(name: &str) -> io::Result<PathBuf> {
-    kube_program(name).ok_or_else(|| io::Error::other(format!("`{name}` is not there any more")))
-}
-
-fn etcd_arguments(store: &str) -> Vec<String> {
-    vec![
-        "--data-dir=etcd".to_owned(),
-        format!("--listen-client-urls={store}"),
-        format!("--advertise-client-urls={store}"),
-        "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
-        "--log-level=warn".to_owned(),
-        // The data need not outlive the machine.
-        "--unsafe-no-fsync".to_owned(),
-    ]
-}
-
-fn apiserver_arguments(port: u16, store: &str, files: &Certificate) -> Vec<String> {
-    vec![
-        format!("--etcd-servers={store}"),
-        "--bind-address=127.0.0.1".to_owned(),
-        "--advertise-address=127.0.0.1".to_owned(),
-        format!("--secure-port={port}"),
-        format!("--tls-cert-file={}", files.certificate.display()),
-        format!("--tls-private-key-file={}", files.key.display()),
-        format!("--client-ca-file={}", files.authority.display()),
-        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-        format!("--service-account-key-file={ACCOUNT_CERTIFICATE}"),
-        format!("--service-account-signing-key-file={ACCOUNT_KEY}"),
-        "--service-cluster-ip-range=10.0.0.0/16".to_owned(),
-        "--authorization-mode=RBAC".to_owned(),
-        "--allow-privileged=true".to_owned(),
-        "--event-ttl=10m".to_owned(),
-        "--profiling=false".to_owned(),
-        // It would refuse an address of the loopback interface.
-        "--endpoint-reconciler-type=none".to_owned(),
-    ]
-}
-
-fn controller_arguments(kubeconfig: &Path, authority: &Path) -> Vec<String> {
-    vec![
-        format!("--kubeconfig={}", kubeconfig.display()),
-        format!("--root-ca-file={}", authority.display()),
-        format!("--service-account-private-key-file={ACCOUNT_KEY}"),
-        "--leader-elect=false".to_owned(),
-        "--secure-port=0".to_owned(),
-    ]
-}
-
-/// A port that nobody listens on.
-fn free_port() -> io::Result<u16> {
-    let random = RandomState::new();
-    let free = (0..PORTS.len()).find_map(|attempt| {
-        let choice = random.hash_one(attempt) % u64::try_from(PORTS.len()).ok()?;
-        let port = PORTS.start + u16::try_from(choice).ok()?;
-        TcpListener::bind(("127.0.0.1", port)).is_ok().then_some(port)
-    });
-    free.ok_or_else(|| io::Error::other("there is no free port"))
 }

@@ -199,13 +199,16 @@ impl Front {
             query: request.uri().query().unwrap_or_default().to_owned(),
             content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
             fault: None,
+            held: false,
         };
         let mut state = self.state();
         let fate = state.decide(&record);
-        if let Fate::Forwarded(fault) = &fate {
-            record.fault = *fault;
-        } else {
-            self.held.notify_all();
+        match &fate {
+            Fate::Forwarded(fault) => record.fault = *fault,
+            Fate::Held(_) => {
+                record.held = true;
+                self.held.notify_all();
+            }
         }
         state.requests.push(record);
         fate

@@ -4,7 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
 };
 
 /// Becomes the program and leaves a guard behind, which reads a pipe that only the test process
@@ -20,60 +20,57 @@ shift
 exec "$@" 3<&-
 "#;
 
+/// Of a log, when it explains a failure.
+const LAST_LINES: usize = 15;
+
 /// A running program; it ends when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Guarded {
-    name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    scratch: PathBuf,
     child: Child,
     guard: ChildStdin,
-    log: PathBuf,
 }
 
 impl Guarded {
-    /// Starts a program that works in `scratch`; what it prints is appended to a file there.
-    pub(super) fn start(program: &Path, arguments: &[String], scratch: &Path) -> io::Result<Self> {
-        let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let log = scratch.join(format!("{name}.log"));
-        let output = File::options().create(true).append(true).open(&log)?;
-        let mut child = Command::new("sh")
-            .args(["-c", GUARD, "sh"])
-            .args([scratch, program])
-            .args(arguments)
-            .current_dir(scratch)
-            .stdin(Stdio::piped())
-            .stdout(output.try_clone()?)
-            .stderr(output)
-            .spawn()?;
-        let guard = child.stdin.take().ok_or_else(|| io::Error::other("it has no guard"))?;
-        Ok(Self { name, child, guard, log })
+    /// Starts a program in its directory; what it prints is appended to a file there.
+    pub(super) fn start(
+        program: PathBuf,
+        arguments: Vec<String>,
+        scratch: &Path,
+    ) -> io::Result<Self> {
+        let (child, guard) = spawn(&program, &arguments, scratch)?;
+        Ok(Self { program, arguments, scratch: scratch.to_owned(), child, guard })
     }
 
-    /// Ends the program without giving it a chance to clean up.
-    pub(super) fn end(&mut self) {
+    /// Kills the program and starts it again in the same way.
+    pub(super) fn restart(&mut self) -> io::Result<()> {
+        self.end();
+        (self.child, self.guard) = spawn(&self.program, &self.arguments, &self.scratch)?;
+        Ok(())
+    }
+
+    /// An error when the program is no longer running.
+    pub(super) fn check(&mut self) -> io::Result<()> {
+        let Some(status) = self.child.try_wait()? else { return Ok(()) };
+        Err(io::Error::other(format!("it ended with {status}:\n{}", self.last_words())))
+    }
+
+    /// The name of the program and the end of its log.
+    pub(super) fn last_words(&self) -> String {
+        let log = fs::read(log(&self.program, &self.scratch)).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let skipped = log.lines().count().saturating_sub(LAST_LINES);
+        let lines: Vec<_> = log.lines().skip(skipped).collect();
+        format!("{}\n{}", self.program.display(), lines.join("\n"))
+    }
+
+    fn end(&mut self) {
         let _ = self.child.kill();
         // Before its number can be given to another program.
         let _ = self.guard.write_all(b"\n");
         let _ = self.child.wait();
-    }
-
-    /// An error with the end of its log when the program is no longer running.
-    pub(super) fn check(&mut self) -> io::Result<()> {
-        match self.child.try_wait()? {
-            None => Ok(()),
-            Some(status) => Err(io::Error::other(self.account(status))),
-        }
-    }
-
-    /// The last lines of its log.
-    pub(super) fn last_words(&self) -> String {
-        let log = fs::read(&self.log).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
-        let lines: Vec<_> = log.lines().rev().take(15).collect();
-        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
-    }
-
-    fn account(&self, status: ExitStatus) -> String {
-        format!("`{}` ended with {status}:\n{}", self.name, self.last_words())
     }
 }
 
@@ -81,4 +78,23 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn spawn(program: &Path, arguments: &[String], scratch: &Path) -> io::Result<(Child, ChildStdin)> {
+    let output = File::options().create(true).append(true).open(log(program, scratch))?;
+    let mut child = Command::new("sh")
+        .args(["-c", GUARD, "sh"])
+        .args([scratch, program])
+        .args(arguments)
+        .current_dir(scratch)
+        .stdin(Stdio::piped())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .spawn()?;
+    let guard = child.stdin.take().ok_or_else(|| io::Error::other("it has no guard"))?;
+    Ok((child, guard))
+}
+
+fn log(program: &Path, scratch: &Path) -> PathBuf {
+    scratch.join(program.file_stem().unwrap_or_default()).with_extension("log")
 }

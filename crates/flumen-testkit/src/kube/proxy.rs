@@ -116,8 +116,8 @@ impl KubeProxy {
 
     /// Runs a client and kills it when it makes one matching request more than `count`.
     ///
-    /// That request has no effect. The outcome is [`timed_out`](Outcome::timed_out) when the client
-    /// was killed; otherwise it never made that many.
+    /// That request has no effect. What the client prints is collected. The outcome is
+    /// [`timed_out`](Outcome::timed_out) when it was killed; otherwise it never made that many.
     pub fn kill_after(
         &self,
         count: usize,

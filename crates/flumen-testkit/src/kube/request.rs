@@ -12,6 +12,8 @@ pub struct KubeRequest {
     pub content_type: String,
     /// What happened to it instead of, or besides, being forwarded.
     pub fault: Option<Fault>,
+    /// It was neither forwarded nor answered, because the test holds the requests.
+    pub held: bool,
 }
 
 /// The parts of a path that names objects.
@@ -105,6 +107,7 @@ mod tests {
             query: query.to_owned(),
             content_type: String::new(),
             fault: None,
+            held: false,
         }
     }
 

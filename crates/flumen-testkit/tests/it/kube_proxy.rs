@@ -153,6 +153,8 @@ fn a_client_can_be_killed_between_any_two_requests() {
         let mut client = kubectl(&proxy, &apply);
         let outcome = proxy.kill_after(passes, config_map_written, &mut client).expect("runs");
         assert_eq!(outcome.timed_out, passes < 3, "{}", outcome.stderr);
+        assert_eq!(proxy.count(|request| request.held) > 0, passes < 3);
+        proxy.forget();
         let made = cluster.kubectl(&list);
         let made = String::from_utf8_lossy(&made.stdout).lines().count();
         assert_eq!(made, passes);

@@ -1,0 +1,50 @@
+//! Waits until deleted objects are gone.
+
+use flumen_kube::{Cluster, Event, ListOptions, Resource, WatchOptions};
+use flumen_object::ObjectId;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Error;
+
+/// Objects are looked at side by side; each holds a watch while it is there.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Waits by watching. What is still there at the deadline is named in the error.
+pub(crate) async fn until_gone<C: Cluster>(
+    cluster: &C,
+    objects: &[(Resource, ObjectId)],
+    deadline: Instant,
+) -> Result<(), Error> {
+    let waits = stream::iter(objects).map(|(resource, id)| async move {
+        match timeout_at(deadline, one(cluster, resource, id)).await {
+            Ok(gone) => gone.map(|()| None),
+            Err(_) => Ok(Some(id.clone())),
+        }
+    });
+    let left: Vec<Option<ObjectId>> = waits.buffered(SIDE_BY_SIDE).try_collect().await?;
+    let left: Vec<ObjectId> = left.into_iter().flatten().collect();
+    if left.is_empty() { Ok(()) } else { Err(Error::NotDeleted(left)) }
+}
+
+async fn one<C: Cluster>(cluster: &C, resource: &Resource, id: &ObjectId) -> Result<(), Error> {
+    let field = format!("metadata.name={}", id.name);
+    let namespace = resource.namespaced.then_some(id.namespace.as_str());
+    let list = ListOptions { namespace, field_selector: Some(&field), ..ListOptions::default() };
+    loop {
+        let listed = cluster.list(resource, list).await?;
+        if listed.items.is_empty() {
+            return Ok(());
+        }
+        let options = WatchOptions { list, resource_version: &listed.resource_version };
+        let mut events = cluster.watch(resource, options).await?;
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Deleted(_)) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.is_expired() => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

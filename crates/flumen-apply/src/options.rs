@@ -1,0 +1,78 @@
+//! What a caller decides about a run.
+
+use std::{sync::Arc, time::Duration};
+
+use flumen_diff::{IgnoreRules, Takeover};
+use flumen_health::HealthRules;
+use flumen_yaml::Node;
+
+use crate::{Deployment, Owner};
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub owner: Owner,
+    /// The namespace of namespaced objects that name none.
+    pub default_namespace: Option<String>,
+    /// Bounds the whole run, waiting included.
+    pub timeout: Duration,
+    /// Requests that are under way at the same time.
+    pub concurrency: usize,
+    /// Delete and recreate an object when an immutable field changes.
+    pub force: bool,
+    pub prune: Prune,
+    /// Wait until everything is healthy.
+    pub wait: bool,
+    /// Fail for kinds that are not served yet, instead of waiting for them.
+    pub strict_kinds: bool,
+    /// Apply the objects that pass, although others of the same stage do not.
+    pub keep_going: bool,
+    /// What is taken from those who managed an object before.
+    pub takeover: Takeover,
+    /// Differences that do not count.
+    pub ignore: IgnoreRules,
+    /// What counts as healthy.
+    pub health: Arc<HealthRules>,
+    /// What is written into the history. `None` keeps no history.
+    pub deployment: Option<Deployment>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prune {
+    /// Objects that are gone from the source stay, also in the inventory: a later run may delete them.
+    #[default]
+    Off,
+    /// They stay and are forgotten, as the reference does it.
+    Forget,
+    /// Deletes them, unless that would be most of the inventory.
+    Guarded,
+    /// Deletes them, however many they are.
+    Unguarded,
+}
+
+impl Options {
+    pub fn new(owner: Owner) -> Self {
+        Self {
+            owner,
+            default_namespace: None,
+            timeout: Duration::from_secs(60),
+            concurrency: 16,
+            force: false,
+            prune: Prune::Off,
+            wait: false,
+            strict_kinds: false,
+            keep_going: false,
+            takeover: Takeover::default(),
+            ignore: IgnoreRules::default(),
+            health: Arc::default(),
+            deployment: None,
+        }
+    }
+
+    /// The patch that takes fields over from earlier managers of `live`, if there are any.
+    pub(crate) fn takes_over(&self, desired: &Node, live: &Node) -> Option<Node> {
+        if self.owner.merges(desired) || self.owner.merges(live) {
+            return None;
+        }
+        self.takeover.patch(live, &self.owner.manager)
+    }
+}

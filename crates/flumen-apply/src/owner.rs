@@ -1,0 +1,142 @@
+//! Who applies: the manager of fields, and the marks that its objects bear.
+
+use flumen_yaml::Node;
+
+/// The identity under which a set of objects is applied and later pruned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The manager of the fields that are applied.
+    pub manager: String,
+    /// The prefix of the labels and annotations that steer applying.
+    pub group: String,
+    pub name: String,
+    pub namespace: String,
+}
+
+impl Owner {
+    /// The labels that every object of the set bears; only objects that bear them are ever pruned.
+    pub fn labels(&self) -> [(String, &str); 2] {
+        [
+            (format!("{}/name", self.group), self.name.as_str()),
+            (format!("{}/namespace", self.group), self.namespace.as_str()),
+        ]
+    }
+
+    /// The labels as a selector of list requests.
+    pub fn selector(&self) -> String {
+        self.labels().map(|(key, value)| format!("{key}={value}")).join(",")
+    }
+
+    pub(crate) fn marks(&self, object: &mut Node) {
+        for (key, value) in self.labels() {
+            set_label(object, key, value);
+        }
+    }
+
+    pub(crate) fn owns(&self, object: &Node) -> bool {
+        let labels = object.at(&["metadata", "labels"]);
+        self.labels().iter().all(|(key, value)| {
+            let label = labels.and_then(|labels| labels.get(key)).and_then(Node::text);
+            label.is_some_and(|label| label == value)
+        })
+    }
+
+    /// Whether a label or annotation `<group>/<key>` has this value; case does not matter.
+    fn says(&self, object: &Node, key: &str, value: &str) -> bool {
+        let key = format!("{}/{key}", self.group);
+        ["labels", "annotations"].iter().any(|place| {
+            let text = object.at(&["metadata", place, &key]).and_then(Node::text);
+            text.is_some_and(|text| text.eq_ignore_ascii_case(value))
+        })
+    }
+
+    /// The object is left alone: neither applied nor deleted.
+    pub(crate) fn leaves_alone(&self, object: &Node) -> bool {
+        self.says(object, "ssa", "Ignore") || self.says(object, "reconcile", "disabled")
+    }
+
+    /// The object is created when it is absent and never touched again.
+    pub(crate) fn only_creates(&self, desired: &Node) -> bool {
+        self.says(desired, "ssa", "IfNotPresent")
+    }
+
+    /// Fields of other managers stay theirs.
+    pub(crate) fn merges(&self, object: &Node) -> bool {
+        self.says(object, "ssa", "Merge")
+    }
+
+    pub(crate) fn recreates(&self, object: &Node) -> bool {
+        self.says(object, "force", "enabled")
+    }
+
+    pub(crate) fn keeps(&self, live: &Node) -> bool {
+        self.leaves_alone(live) || self.says(live, "prune", "disabled")
+    }
+}
+
+fn set_label(object: &mut Node, key: String, value: &str) {
+    let Some(labels) = submap(object, "metadata").and_then(|metadata| submap(metadata, "labels"))
+    else {
+        return;
+    };
+    if let Some(labels) = labels.as_map_mut() {
+        labels.set(key, Node::string(value));
+    }
+}
+
+/// The mapping under `key`, made when it is missing or null. `None` when something else is there.
+fn submap<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    let map = node.as_map_mut()?;
+    if map.get(key).is_none_or(Node::is_null) {
+        map.set(key, Node::map());
+    }
+    map.get_mut(key).filter(|value| value.is_map())
+}
+
+#[cfg(test)]
+mod tests {
+    use flumen_yaml::{Budget, Text, read};
+
+    use super::*;
+
+    fn owner() -> Owner {
+        Owner {
+            manager: "kustomizer".into(),
+            group: "inventory.kustomizer.dev".into(),
+            name: "web".into(),
+            namespace: "apps".into(),
+        }
+    }
+
+    fn object(text: &str) -> Node {
+        read(&Text::from(text), 1, &Budget::default()).expect("YAML").remove(0)
+    }
+
+    #[test]
+    fn marked_objects_are_owned() {
+        for text in ["{kind: A}", "{kind: A, metadata: null}", "{metadata: {labels: {a: b}}}"] {
+            let mut object = object(text);
+            assert!(!owner().owns(&object));
+            owner().marks(&mut object);
+            assert!(owner().owns(&object), "{text}");
+        }
+        let other = Owner { name: "api".into(), ..owner() };
+        let mut object = object("{}");
+        other.marks(&mut object);
+        assert!(!owner().owns(&object), "of another set");
+    }
+
+    #[test]
+    fn marks_are_labels_or_annotations_in_any_case() {
+        let check = |place: &str, key: &str, value: &str| {
+            object(&format!("metadata: {{{place}: {{inventory.kustomizer.dev/{key}: {value}}}}}"))
+        };
+        assert!(owner().leaves_alone(&check("labels", "ssa", "ignore")));
+        assert!(owner().leaves_alone(&check("annotations", "reconcile", "Disabled")));
+        assert!(owner().only_creates(&check("annotations", "ssa", "ifNotPresent")));
+        assert!(owner().keeps(&check("labels", "prune", "disabled")));
+        assert!(owner().keeps(&check("labels", "reconcile", "disabled")));
+        assert!(owner().recreates(&check("annotations", "force", "enabled")));
+        assert!(!owner().leaves_alone(&check("annotations", "prune", "disabled")));
+    }
+}

@@ -1,0 +1,214 @@
+//! Waits until objects are healthy, by watching them.
+//!
+//! Each kind is listed once. Where that shows something unfinished, a watch goes on from the revision of the list, so
+//! that nothing between the two is missed; where all is well it ends there.
+
+mod follow;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use flumen_diff::ObjectDigest;
+use flumen_health::{HealthRules, Verdict, Wait, explain};
+use flumen_kube::{Cluster, ListOptions, Resource};
+use flumen_object::{Gvk, ObjectId};
+use flumen_yaml::{Node, Text};
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, interval_at, sleep_until},
+};
+
+use self::follow::{Place, Sighting, follow};
+use crate::{Error, Inventory, Pending, Progress, Report, desired::Desired};
+
+/// How often it is told what is waited for, and pods are asked why a workload is not ready.
+const TELL: Duration = Duration::from_secs(2);
+/// Workloads that are explained at the same time; more would not be read.
+const EXPLAINED: usize = 5;
+
+/// What is waited for.
+#[derive(Clone, Debug)]
+pub(crate) struct Waited {
+    pub(crate) id: ObjectId,
+    /// `None` while the kind is not served; then there is nothing to see.
+    pub(crate) resource: Option<Resource>,
+    /// A finished Job that removes itself is no failure.
+    pub(crate) vanishes: bool,
+}
+
+impl Waited {
+    pub(crate) fn of(object: &Desired) -> Self {
+        let ttl = object.body.at(&["spec", "ttlSecondsAfterFinished"]);
+        Self {
+            id: object.id.clone(),
+            resource: object.resource.clone(),
+            vanishes: object.id.gvk.kind == "Job" && ttl.is_some_and(|ttl| !ttl.is_null()),
+        }
+    }
+}
+
+/// How a caller waits.
+#[derive(Clone, Debug)]
+pub struct WaitOptions {
+    /// The labels that all the objects bear, when there are such.
+    pub selector: Option<String>,
+    pub rules: Arc<HealthRules>,
+    /// Give up as soon as one object has failed.
+    pub fail_fast: bool,
+    pub deadline: Instant,
+}
+
+/// Waits until everything that an inventory names is healthy.
+pub async fn wait<C: Cluster>(
+    cluster: &C,
+    inventory: &Inventory,
+    options: &WaitOptions,
+    report: &dyn Report,
+) -> Result<(), Error> {
+    let mut waited = Vec::with_capacity(inventory.len());
+    for entry in inventory.entries() {
+        let resource = cluster.resource(&entry.id.gvk).await?;
+        // Its manifest is not at hand: a Job that is gone counts as one that removed itself.
+        let vanishes = entry.id.gvk.kind == "Job";
+        waited.push(Waited { id: entry.id.clone(), resource, vanishes });
+    }
+    until_healthy(cluster, &waited, options, report).await.map(drop)
+}
+
+/// Waits until all objects are healthy, and returns digests of how they were then.
+pub(crate) async fn until_healthy<C: Cluster>(
+    cluster: &C,
+    waited: &[Waited],
+    options: &WaitOptions,
+    report: &dyn Report,
+) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
+    let (sender, receiver) = mpsc::channel(64);
+    // Dropped at the end, which ends what is still followed.
+    let mut followers = JoinSet::new();
+    for place in places(waited, options) {
+        followers.spawn(follow(cluster.clone(), place, options.rules.clone(), sender.clone()));
+    }
+    drop(sender);
+    let ids = waited.iter().map(|one| one.id.clone());
+    let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
+    let wait = Wait::new(ids, vanishing, options.fail_fast);
+    let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
+    Waiting { cluster, report, wait, seen, told: Vec::new() }.run(receiver, options.deadline).await
+}
+
+/// One place for each kind and namespace; a single object is asked for by name.
+fn places(waited: &[Waited], options: &WaitOptions) -> Vec<Place> {
+    let mut places: BTreeMap<(Gvk, Text), Place> = BTreeMap::new();
+    for one in waited {
+        let Some(resource) = &one.resource else { continue };
+        let place = places
+            .entry((one.id.gvk.clone(), one.id.namespace.clone()))
+            .or_insert_with(|| Place::new(resource.clone(), one.id.namespace.clone()));
+        place.objects.insert(one.id.inventory_id());
+        place.name = (place.objects.len() == 1).then(|| one.id.name.clone());
+    }
+    let mut places: Vec<Place> = places.into_values().collect();
+    for place in &mut places {
+        place.selector.clone_from(&options.selector);
+    }
+    places
+}
+
+/// What is known of one object beside its health.
+struct Known {
+    id: ObjectId,
+    digest: Option<ObjectDigest>,
+    /// The object itself while it is not ready: it and its pods may say why.
+    unready: Option<Node>,
+}
+
+impl Known {
+    fn of(id: &ObjectId) -> Self {
+        Self { id: id.clone(), digest: None, unready: None }
+    }
+}
+
+struct Waiting<'a, C> {
+    cluster: &'a C,
+    report: &'a dyn Report,
+    wait: Wait,
+    seen: BTreeMap<String, Known>,
+    told: Vec<Pending>,
+}
+
+impl<C: Cluster> Waiting<'_, C> {
+    async fn run(
+        mut self,
+        mut sightings: mpsc::Receiver<Sighting>,
+        deadline: Instant,
+    ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
+        let mut tell = interval_at(Instant::now() + TELL, TELL);
+        loop {
+            match self.wait.verdict() {
+                Verdict::Healthy => break,
+                Verdict::Failed(error) => return Err(Error::NotHealthy(error)),
+                Verdict::Waiting => {}
+            }
+            tokio::select! {
+                Some(sighting) = sightings.recv() => self.saw(sighting),
+                _ = tell.tick() => self.tell().await,
+                () = sleep_until(deadline) => {
+                    self.wait.at_deadline().map_err(Error::NotHealthy)?;
+                    break;
+                }
+            }
+        }
+        let digests = self.seen.into_values().filter_map(|one| Some((one.id, one.digest?)));
+        Ok(digests.collect())
+    }
+
+    fn saw(&mut self, sighting: Sighting) {
+        let Some(known) = self.seen.get_mut(&sighting.id) else { return };
+        known.digest = sighting.digest;
+        known.unready = sighting.unready;
+        self.wait.observe(&known.id, sighting.health);
+    }
+
+    /// Says what is waited for and why, when that has changed.
+    async fn tell(&mut self) {
+        let mut pending = Vec::new();
+        for (id, health) in self.wait.pending() {
+            let mut why = health.map_or_else(String::new, |health| health.message.clone());
+            let known = self.seen.get(&id.inventory_id());
+            if let Some(object) = known.and_then(|known| known.unready.as_ref())
+                && pending.len() < EXPLAINED
+            {
+                let pods = pods_of(self.cluster, object).await;
+                why = explain(object, &pods.iter().collect::<Vec<_>>()).unwrap_or(why);
+            }
+            pending.push(Pending { id: id.clone(), why });
+        }
+        if pending != self.told {
+            self.report.report(&Progress::Waiting(&pending));
+            self.told = pending;
+        }
+    }
+}
+
+/// The pods that an object selects; none when it selects none, or they cannot be read.
+async fn pods_of<C: Cluster>(cluster: &C, object: &Node) -> Vec<Node> {
+    let Some(labels) = object.at(&["spec", "selector", "matchLabels"]).and_then(Node::as_map)
+    else {
+        return Vec::new();
+    };
+    let pairs =
+        labels.iter().filter_map(|entry| Some(format!("{}={}", entry.key, entry.value.as_str()?)));
+    let selector = pairs.collect::<Vec<_>>().join(",");
+    let pods = Resource {
+        gvk: Gvk::new(&Text::literal("v1"), Text::literal("Pod")),
+        plural: "pods".into(),
+        namespaced: true,
+        verbs: [].into(),
+    };
+    let options = ListOptions {
+        namespace: object.at(&["metadata", "namespace"]).and_then(Node::as_str),
+        label_selector: Some(&selector),
+        ..ListOptions::default()
+    };
+    cluster.list(&pods, options).await.map(|listed| listed.items).unwrap_or_default()
+}

@@ -1,0 +1,156 @@
+//! Follows the objects of one kind in one place: lists them, then watches as long as it is needed.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use flumen_diff::ObjectDigest;
+use flumen_health::{Health, HealthRules, Status, depends_on_pods};
+use flumen_kube::{Cluster, Event, List, ListOptions, Resource, WatchOptions};
+use flumen_object::ObjectId;
+use flumen_yaml::{Node, Text};
+use futures_util::StreamExt as _;
+use jiff::Timestamp;
+use tokio::{sync::mpsc, time::sleep};
+
+use super::pods_of;
+
+/// Before a list that failed, or a watch that ended, is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Objects of one kind in one namespace.
+#[derive(Debug)]
+pub(super) struct Place {
+    resource: Resource,
+    namespace: Text,
+    /// Inventory ids of those that matter.
+    pub(super) objects: BTreeSet<String>,
+    /// The name, when there is only one.
+    pub(super) name: Option<Text>,
+    pub(super) selector: Option<String>,
+}
+
+/// What was seen of an object.
+#[derive(Debug)]
+pub(super) struct Sighting {
+    /// Its inventory id.
+    pub(super) id: String,
+    pub(super) health: Health,
+    pub(super) digest: Option<ObjectDigest>,
+    /// The object, while it is not ready.
+    pub(super) unready: Option<Node>,
+}
+
+impl Place {
+    pub(super) fn new(resource: Resource, namespace: Text) -> Self {
+        Self { resource, namespace, objects: BTreeSet::new(), name: None, selector: None }
+    }
+
+    fn list_options<'a>(&'a self, field: &'a Option<String>) -> ListOptions<'a> {
+        ListOptions {
+            namespace: self.resource.namespaced.then_some(self.namespace.as_str()),
+            label_selector: if field.is_some() { None } else { self.selector.as_deref() },
+            field_selector: field.as_deref(),
+        }
+    }
+}
+
+/// Sends what is seen until everything is healthy, or nobody listens any more.
+pub(super) async fn follow<C: Cluster>(
+    cluster: C,
+    place: Place,
+    rules: Arc<HealthRules>,
+    sender: mpsc::Sender<Sighting>,
+) {
+    let follower = Follower { cluster, place, rules, sender };
+    while follower.once().await.is_ok_and(|done| !done) {
+        sleep(PAUSE).await;
+    }
+}
+
+/// Nobody listens any more.
+struct Deaf;
+
+struct Follower<C> {
+    cluster: C,
+    place: Place,
+    rules: Arc<HealthRules>,
+    sender: mpsc::Sender<Sighting>,
+}
+
+impl<C: Cluster> Follower<C> {
+    /// One list and the watch behind it. `true` when all objects are healthy.
+    async fn once(&self) -> Result<bool, Deaf> {
+        let field = self.place.name.as_ref().map(|name| format!("metadata.name={name}"));
+        let list = self.place.list_options(&field);
+        let List { items, resource_version } =
+            match self.cluster.list(&self.place.resource, list).await {
+                Ok(listed) => listed,
+                Err(error) => {
+                    for id in &self.place.objects {
+                        self.send(id.clone(), Health::unknown(&error), None).await?;
+                    }
+                    return Ok(false);
+                }
+            };
+        let mut unfinished = self.place.objects.clone();
+        let mut missing = self.place.objects.clone();
+        for item in items {
+            missing.remove(&id_of(&item));
+            self.saw(item, &mut unfinished).await?;
+        }
+        for id in missing {
+            self.send(id, Health::not_found(), None).await?;
+        }
+        if unfinished.is_empty() {
+            return Ok(true);
+        }
+        let options = WatchOptions { list, resource_version: &resource_version };
+        let Ok(mut events) = self.cluster.watch(&self.place.resource, options).await else {
+            return Ok(false);
+        };
+        while let Some(Ok(event)) = events.next().await {
+            match event {
+                Event::Applied(object) => self.saw(object, &mut unfinished).await?,
+                Event::Deleted(object) => {
+                    let id = id_of(&object);
+                    if self.place.objects.contains(&id) {
+                        unfinished.insert(id.clone());
+                        self.send(id, Health::not_found(), None).await?;
+                    }
+                }
+                Event::Bookmark { .. } => {}
+            }
+        }
+        Ok(false)
+    }
+
+    async fn saw(&self, object: Node, unfinished: &mut BTreeSet<String>) -> Result<(), Deaf> {
+        let id = id_of(&object);
+        if !self.place.objects.contains(&id) {
+            return Ok(());
+        }
+        let pods = match depends_on_pods(&object) {
+            true => pods_of(&self.cluster, &object).await,
+            false => Vec::new(),
+        };
+        let pods: Vec<&Node> = pods.iter().collect();
+        let health = self.rules.assess(&object, &pods, Timestamp::now());
+        if health.status == Status::Current {
+            unfinished.remove(&id);
+        } else {
+            unfinished.insert(id.clone());
+        }
+        self.send(id, health, Some(object)).await
+    }
+
+    async fn send(&self, id: String, health: Health, object: Option<Node>) -> Result<(), Deaf> {
+        let digest = object.as_ref().map(ObjectDigest::of_live);
+        // Of thousands of objects only those are kept that someone may ask about.
+        let unready = object.filter(|_| health.status == Status::InProgress);
+        let sighting = Sighting { id, health, digest, unready };
+        self.sender.send(sighting).await.map_err(|_| Deaf)
+    }
+}
+
+fn id_of(node: &Node) -> String {
+    ObjectId::of(node).inventory_id()
+}

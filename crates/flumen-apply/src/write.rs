@@ -1,0 +1,98 @@
+//! Carries out what a review decided for one object.
+
+use flumen_kube::{ApplyOptions, Cluster, DeleteOptions, ObjectName, PatchType, Write};
+use flumen_yaml::Node;
+use tokio::time::Instant;
+
+use crate::{
+    Action, Error, ObjectError, Options, Seen,
+    desired::Desired,
+    gone::until_gone,
+    review::{Verdict, name},
+};
+
+/// What a write left on the cluster.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) action: Action,
+    pub(crate) seen: Seen,
+}
+
+/// Applies one object. A refusal of the server is in the inner result.
+pub(crate) async fn write<C: Cluster>(
+    cluster: &C,
+    desired: &Desired,
+    verdict: &Verdict,
+    options: &Options,
+    deadline: Instant,
+) -> Result<Result<Written, ObjectError>, Error> {
+    let failed = |what: &str, error: flumen_kube::Error| match error.status() {
+        Some(_) => Ok(Err(ObjectError::doing(
+            what,
+            &desired.id,
+            &desired.origin,
+            &error,
+            Some(&desired.body),
+        ))),
+        None => Err(Error::from(error)),
+    };
+    let Some(resource) = &desired.resource else {
+        return Ok(Err(ObjectError::not_served(&desired.id, &desired.origin)));
+    };
+    let object = name(desired, resource);
+    let manager = &options.owner.manager;
+    let mut action = Action::Configured;
+    match verdict {
+        Verdict::Create => action = Action::Created,
+        Verdict::Recreate => {
+            action = Action::Created;
+            if let Err(error) = cluster.delete(object, DeleteOptions::default()).await {
+                return failed("delete", error);
+            }
+            until_gone(cluster, &[(resource.clone(), desired.id.clone())], deadline).await?;
+        }
+        Verdict::Configure { takes_over: true, .. } => {
+            if let Err(error) = take_over(cluster, object, &desired.body, options).await {
+                return failed("taking over of fields", error);
+            }
+        }
+        _ => {}
+    }
+    let request = ApplyOptions { manager, force: true, write: Write::Real };
+    let body = match verdict {
+        Verdict::Configure { settled: Some(settled), .. } => settled,
+        _ => &desired.body,
+    };
+    match cluster.apply(object, body, request).await {
+        Ok(result) => Ok(Ok(Written { action, seen: Seen::of(&desired.body, &result) })),
+        Err(error) => failed("apply", error),
+    }
+}
+
+/// Makes the fields of earlier managers ours, so that what is no longer declared goes away.
+async fn take_over<C: Cluster>(
+    cluster: &C,
+    object: ObjectName<'_>,
+    body: &Node,
+    options: &Options,
+) -> Result<(), flumen_kube::Error> {
+    for tries_left in (0..TRIES).rev() {
+        let Some(live) = cluster.get(object).await? else { return Ok(()) };
+        let Some(patch) = options.takes_over(body, &live) else { return Ok(()) };
+        match cluster.patch(object, PatchType::Json, &patch, &options.owner.manager).await {
+            // Someone wrote in between: the patch has to be made again.
+            Err(error) if error.is_conflict() && tries_left > 0 => {}
+            done => return done.map(drop),
+        }
+    }
+    Ok(())
+}
+
+/// How often an object is looked at that changes under our hands.
+const TRIES: usize = 5;
+
+/// The identity of a live object, for requests that mean this one and no other.
+pub(crate) fn incarnation(live: &Node) -> (Option<&str>, Option<&str>) {
+    let text = |key| live.at(&["metadata", key]).and_then(Node::as_str);
+    (text("uid"), text("resourceVersion"))
+}

@@ -1,0 +1,81 @@
+//! Fields and objects that someone else had before.
+
+use flumen_apply::Error;
+
+use crate::fixture::{Fixture, config_map};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_kubectl_set_and_we_do_not_declare_goes_away() {
+    let Some(fixture) = Fixture::new().await else { return };
+    fixture.kubectl_apply(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {key: old, extra: x}\n",
+    );
+    assert_eq!(fixture.applied(&config_map("c", "new")).await, "ConfigMap/c configured");
+    assert_eq!(fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.data}"]), r#"{"key":"new"}"#);
+    let annotations =
+        fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.annotations}"]);
+    assert_eq!(annotations, "", "kubectl's copy of the manifest is gone");
+    assert_eq!(fixture.applied(&config_map("c", "new")).await, "ConfigMap/c unchanged");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_of_what_we_declare_are_reverted_and_others_stay() {
+    let Some(fixture) = Fixture::new().await else { return };
+    fixture.applied(&config_map("c", "1")).await;
+    let edit = r#"{"data":{"key":"edited","theirs":"x"}}"#;
+    fixture.kubectl(&["patch", "cm", "c", "--type=merge", "--field-manager=operator", "-p", edit]);
+    assert_eq!(fixture.applied(&config_map("c", "1")).await, "ConfigMap/c configured");
+    let data = fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.data}"]);
+    assert_eq!(data, r#"{"key":"1","theirs":"x"}"#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn immutable_fields_change_only_by_force() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    let immutable = |value: &str| format!("{}immutable: true\n", config_map("c", value));
+    fixture.applied(&immutable("1")).await;
+    let uid =
+        |fixture: &Fixture| fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.metadata.uid}"]);
+    let first = uid(&fixture);
+    let error = fixture.apply(&immutable("2")).await.expect_err("immutable");
+    assert!(matches!(error, Error::Rejected(_)), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("--force")), "{:?}", error.hint());
+    assert_eq!(uid(&fixture), first, "nothing was touched");
+
+    fixture.options.force = true;
+    assert_eq!(fixture.applied(&immutable("2")).await, "ConfigMap/c created");
+    assert_ne!(uid(&fixture), first);
+    let invalid =
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}]}\n";
+    fixture.applied(&format!("{}{invalid}", immutable("2"))).await;
+    let before = fixture.kubectl(&["get", "svc", "s", "-o", "jsonpath={.metadata.uid}"]);
+    let worse = invalid.replace("80", "0");
+    fixture.apply(&format!("{}{worse}", immutable("2"))).await.expect_err("a plain mistake");
+    let after = fixture.kubectl(&["get", "svc", "s", "-o", "jsonpath={.metadata.uid}"]);
+    assert_eq!(before, after, "a mistake never deletes, not even by force");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn marks_decide_what_is_touched() {
+    let Some(fixture) = Fixture::new().await else { return };
+    let marked = |name: &str, key: &str, mark: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, annotations: {{inventory.kustomizer.dev/{key}: {mark}}}}}\ndata: {{key: \"VALUE\"}}\n"
+        )
+    };
+    let yaml =
+        format!("{}{}", marked("ignored", "ssa", "Ignore"), marked("once", "ssa", "IfNotPresent"));
+    let done = fixture.applied(&yaml.replace("VALUE", "1")).await;
+    assert_eq!(done, "ConfigMap/ignored skipped, ConfigMap/once created");
+    let done = fixture.applied(&yaml.replace("VALUE", "2")).await;
+    assert_eq!(done, "ConfigMap/ignored skipped, ConfigMap/once skipped");
+    assert_eq!(fixture.kubectl(&["get", "cm", "once", "-o", "jsonpath={.data.key}"]), "1");
+    fixture.kubectl(&[
+        "annotate",
+        "cm",
+        "once",
+        "--overwrite",
+        "inventory.kustomizer.dev/reconcile=disabled",
+    ]);
+    assert_eq!(fixture.applied(&config_map("once", "3")).await, "ConfigMap/once skipped");
+}
