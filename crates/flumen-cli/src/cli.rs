@@ -8,8 +8,8 @@ use crate::{
     commands::{
         build::BuildArgs, cache::CacheArgs, completion::CompletionArgs, component::ComponentArgs,
         copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, inspect::InspectArgs, list::ListArgs,
-        pull::PullArgs, push::PushArgs, registry::RegistryArgs, sign::SignArgs, tag::TagArgs,
-        verify::VerifyArgs, version::VersionArgs,
+        plan::PlanArgs, pull::PullArgs, push::PushArgs, registry::RegistryArgs, sign::SignArgs,
+        tag::TagArgs, verify::VerifyArgs, version::VersionArgs,
     },
     error::CommandError,
     printable::is_unsafe,
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     List(ListArgs),
+    Plan(PlanArgs),
     Pull(PullArgs),
     Push(PushArgs),
     Registry(RegistryArgs),

@@ -9,6 +9,7 @@ pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod plan;
 pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod registry;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Diff(args) => diff::run(args, ui),
         Command::Inspect(args) => inspect::run(args, ui),
         Command::List(args) => list::run(args, ui),
+        Command::Plan(args) => plan::run(args, ui),
         Command::Pull(args) => pull::run(args, ui),
         Command::Push(args) => push::run(args, ui),
         Command::Registry(args) => registry::run(args, ui),

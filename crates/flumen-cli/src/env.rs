@@ -4,6 +4,7 @@
 
 use std::{env, path::PathBuf};
 
+use flumen_kube::ConnectOptions;
 use flumen_pipeline::State;
 use flumen_sign::Password;
 
@@ -54,6 +55,23 @@ pub(crate) fn docker_config() -> Option<PathBuf> {
     let named = env::var_os(DOCKER_CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from);
     let at_home = || Some(PathBuf::from(env::var_os(HOME)?).join(".docker"));
     Some(named.or_else(at_home)?.join("config.json"))
+}
+
+/// Files that describe clusters, as kubectl finds them.
+const KUBECONFIG: &str = "KUBECONFIG";
+
+pub(crate) fn kubeconfigs() -> Vec<PathBuf> {
+    let home = env::var_os(HOME).map(PathBuf::from);
+    ConnectOptions::search_paths(env::var_os(KUBECONFIG).as_deref(), home.as_deref())
+}
+
+/// Who is logged in; one of them is set on every system.
+const USERS: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
+
+/// Who runs this, for histories.
+pub(crate) fn user() -> String {
+    let named = USERS.iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
+    named.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// The password of private keys; cosign reads it too.

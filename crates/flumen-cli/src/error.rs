@@ -17,6 +17,8 @@ use crate::{
 const WRONG_INPUT: u8 = 1;
 /// The command line is wrong: unknown or malformed options.
 const WRONG_USAGE: u8 = 2;
+/// Plans wait for a decision.
+const UNDECIDED: u8 = 3;
 
 /// Usage errors quote their arguments; this much of them is enough.
 const MAX_USAGE_BYTES: usize = 8 << 10;
@@ -51,6 +53,10 @@ pub(crate) enum CommandError {
     },
     /// No failure: two things were compared, and the difference has been printed.
     Different,
+    /// No failure: somebody has to decide about these plans before anything else happens.
+    Undecided {
+        plans: Vec<String>,
+    },
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -136,6 +142,14 @@ impl From<flumen_pipeline::Error> for CommandError {
     }
 }
 
+impl From<flumen_pipeline::config::ConfigError> for CommandError {
+    fn from(error: flumen_pipeline::config::ConfigError) -> Self {
+        let mut failure = Failure::new(error.to_string()).at(error.file(), error.pos());
+        failure.hint = error.hint_text().map(str::to_owned);
+        Self::Failure(failure)
+    }
+}
+
 impl From<flumen_build::Error> for CommandError {
     fn from(error: flumen_build::Error) -> Self {
         let mut failure = Failure::chain(&error);
@@ -161,6 +175,12 @@ impl CommandError {
                 ExitCode::SUCCESS
             }
             Self::Different => ExitCode::from(WRONG_INPUT),
+            Self::Undecided { plans } => {
+                for plan in plans {
+                    ui.step(&format!("`flumen plan approve {plan}` approves it"));
+                }
+                ExitCode::from(UNDECIDED)
+            }
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -213,6 +233,7 @@ impl CommandError {
                 ..Diagnostic::new(failure.message.as_str())
             },
             Self::Different => Diagnostic::new("they differ"),
+            Self::Undecided { .. } => Diagnostic::new("plans wait for a decision"),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

@@ -7,6 +7,7 @@
 mod artifact;
 mod component;
 mod copy;
+mod deploy;
 mod failure;
 mod options;
 mod output;

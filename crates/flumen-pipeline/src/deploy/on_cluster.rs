@@ -50,8 +50,10 @@ pub struct Site<'a, C> {
     pub repository: &'a Repository,
     /// Whose signatures count, if the install looks at signatures.
     pub signatures: Option<&'a Policy>,
-    /// Nobody has seen the plans, so nothing that is unusual is done.
+    /// Plans are carried out although nobody has seen them.
     pub approves_all: bool,
+    /// Even then, most of what a component has may be deleted.
+    pub allows_large_prune: bool,
     /// Who deploys, for the history.
     pub by: &'a str,
     pub now: fn() -> Timestamp,
@@ -170,7 +172,9 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
             if !now.beyond(plan).is_empty() {
                 return Ok(Applied::Outdated);
             }
-            // Whoever approved the plan has seen what it deletes.
+        }
+        // Whoever approved the plan has seen what it deletes.
+        if !self.site.approves_all || self.site.allows_large_prune {
             ready.options.prune = Prune::Unguarded;
         }
         ready.options.deployment = Some(self.deployment(&plan.artifact).await?);
@@ -317,7 +321,8 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         counts: impl Fn(&str) -> bool,
     ) -> Result<()> {
         let Recorded { inventory, .. } = self.site.recorded(self.component.name()).await?;
-        let entries = inventory.entries().filter(|entry| counts(&entry.id.gvk.kind)).cloned();
+        let entries =
+            inventory.entries().into_iter().filter(|entry| counts(&entry.id.gvk.kind)).cloned();
         let options = WaitOptions {
             selector: Some(options.owner.selector()),
             rules: options.health.clone(),
