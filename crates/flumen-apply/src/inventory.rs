@@ -92,7 +92,7 @@ impl Inventory {
             .filter(|(id, _)| !newer.entries.contains_key(*id))
             .map(|(_, entry)| entry)
             .collect();
-        stale.sort_by(|a, b| b.id.cmp_for_apply(&a.id));
+        stale.sort_by(|a, b| a.id.cmp_for_delete(&b.id));
         stale
     }
 

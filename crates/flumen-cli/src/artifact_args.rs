@@ -30,7 +30,11 @@ impl ReadArgs {
             Some(file) => Some(Identities::parse(&read_text(file)?, file)?),
             None => None,
         };
-        Ok(PullOptions { budget: Budget::of_bytes(self.max_size), identities })
+        Ok(PullOptions {
+            budget: Budget::of_bytes(self.max_size),
+            identities,
+            ..PullOptions::default()
+        })
     }
 
     /// The manifests of an artifact.

@@ -1,25 +1,46 @@
 //! How far a transfer is, for people who wait for it.
 
 use std::{
-    fmt,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
-use flumen_oci::copy::Observer;
+use clap::Args;
+use flumen_oci::{Observer, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::ui::Ui;
+
+/// How much a command that moves content says.
+#[derive(Debug, Args)]
+pub(crate) struct TalkArgs {
+    /// Say nothing on stderr but warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl TalkArgs {
+    pub(crate) const fn ui(&self, ui: &Ui) -> Ui {
+        ui.quiet_if(self.quiet)
+    }
+
+    /// Shows how far transfers are until it is dropped, with all its clones.
+    pub(crate) fn watch(&self) -> Watch {
+        if self.quiet { Watch::default() } else { Watch::by(Progress::new()) }
+    }
+}
 
 /// What is faster is over before anyone has read the line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line on stderr that appears after a second, on a terminal only, and goes with the transfer.
-pub(crate) struct Progress {
+struct Progress {
     bar: ProgressBar,
     is_shown: AtomicBool,
 }
 
 impl Progress {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let style =
             ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}");
@@ -49,11 +70,5 @@ impl Observer for Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-impl fmt::Debug for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Progress")
     }
 }

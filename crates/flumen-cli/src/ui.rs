@@ -23,11 +23,18 @@ const MAX_WARNING_BYTES: usize = 1 << 10;
 
 /// Where commands print. Colours appear only on a terminal, and not when `NO_COLOR` is set.
 #[derive(Debug)]
-pub(crate) struct Ui(());
+pub(crate) struct Ui {
+    is_quiet: bool,
+}
 
 impl Ui {
     pub(crate) const fn new() -> Self {
-        Self(())
+        Self { is_quiet: false }
+    }
+
+    /// The same, but if asked it says nothing of what goes well.
+    pub(crate) const fn quiet_if(&self, is_quiet: bool) -> Self {
+        Self { is_quiet: self.is_quiet || is_quiet }
     }
 
     /// Prints data that is complete.
@@ -56,12 +63,19 @@ impl Ui {
 
     /// Says what is being done, as Flux says it.
     pub(crate) fn step(&self, doing: &str) {
-        self.talk(&format!("► {}\n", printable(doing, Lines::Escape, MAX_WARNING_BYTES)));
+        self.progress('►', doing);
     }
 
     /// Says what was achieved.
     pub(crate) fn success(&self, done: &str) {
-        self.talk(&format!("✔ {}\n", printable(done, Lines::Escape, MAX_WARNING_BYTES)));
+        self.progress('✔', done);
+    }
+
+    fn progress(&self, mark: char, text: &str) {
+        if !self.is_quiet {
+            let text = printable(text, Lines::Escape, MAX_WARNING_BYTES);
+            self.talk(&format!("{mark} {text}\n"));
+        }
     }
 
     /// Prints styled text that is safe for a terminal.

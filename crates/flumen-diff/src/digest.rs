@@ -10,20 +10,10 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use flumen_yaml::{Canonical, Entry, Map, Node, Scalar, Value, canonical};
 use sha2::{Digest as _, Sha256};
 
+use crate::fields::{SERVER_METADATA, sorted};
+
 /// 96 bits: no two states of one object will ever meet, and 10,000 objects still fit in a few shards.
 const BYTES: usize = 12;
-
-/// What servers write into `metadata` on their own.
-const SERVER_METADATA: [&str; 8] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
 
 /// The digest of an object's value. The order of keys and the spelling of numbers do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,9 +107,7 @@ fn push_node(node: &Node, bytes: &mut Vec<u8>) {
 
 fn push_map(map: &Map, bytes: &mut Vec<u8>, push: impl Fn(&Entry, &mut Vec<u8>)) {
     bytes.push(b'{');
-    let mut entries: Vec<&Entry> = map.iter().collect();
-    entries.sort_by(|a, b| a.key.cmp(&b.key));
-    for entry in entries {
+    for entry in sorted(map) {
         push(entry, bytes);
     }
     bytes.push(b'}');

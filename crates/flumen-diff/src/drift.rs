@@ -7,7 +7,7 @@ use std::{collections::HashSet, iter};
 
 use flumen_yaml::{Entry, Map, Node, Value, same_value, to_json};
 
-use crate::IgnoredPaths;
+use crate::{IgnoredPaths, fields::sorted};
 
 /// What counts of `metadata`. An empty collection is as good as none.
 const COMPARED_METADATA: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
@@ -95,12 +95,6 @@ fn is_same_map(a: &Map, b: &Map) -> bool {
         return iter::zip(a, b).all(is_same_entry);
     }
     iter::zip(sorted(a), sorted(b)).all(is_same_entry)
-}
-
-fn sorted(map: &Map) -> Vec<&Entry> {
-    let mut entries: Vec<&Entry> = map.iter().collect();
-    entries.sort_by(|a, b| a.key.cmp(&b.key));
-    entries
 }
 
 #[cfg(test)]

@@ -7,14 +7,13 @@ use std::{
     ops::Range,
 };
 
-use flumen_yaml::{
-    Canonical, Entry as Field, Map, Node, Scalar, Text, Value, canonical, same_value,
-};
+use flumen_yaml::{Canonical, Map, Node, Scalar, Text, Value, canonical, same_value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::{
     change::{ChangeType, Entry},
     digest::canonical_bytes,
+    fields::sorted,
     shown::yaml,
 };
 
@@ -120,12 +119,6 @@ impl Changes {
             self.entries.extend(yaml.lines().map(|line| Entry::line(path, change_type, line)));
         }
     }
-}
-
-fn sorted(map: &Map) -> Vec<&Field> {
-    let mut fields: Vec<&Field> = map.iter().collect();
-    fields.sort_by(|a, b| a.key.cmp(&b.key));
-    fields
 }
 
 /// The value of a scalar without quotes.

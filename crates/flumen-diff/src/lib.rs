@@ -9,6 +9,7 @@ mod change;
 mod digest;
 mod drift;
 mod entries;
+mod fields;
 mod ignore;
 mod managed_fields;
 mod mask;

@@ -43,8 +43,8 @@ pub enum PlanError {
     Base64,
     #[error("the plan cannot be unpacked: {0}")]
     Gzip(io::Error),
-    #[error("the plan is larger than {} MiB", LARGEST >> 20)]
-    TooLarge,
+    #[error("the plan is larger than {largest} bytes")]
+    TooLarge { largest: u64 },
 }
 
 impl PlanDocument {
@@ -95,14 +95,34 @@ impl PlanDocument {
 
     /// Unpacks a plan. Both alphabets of base64 are read, with padding or without.
     pub fn unpack(text: &str) -> Result<Self, PlanError> {
+        Self::unpack_within(text, LARGEST)
+    }
+
+    fn unpack_within(text: &str, largest: u64) -> Result<Self, PlanError> {
         let text = text.trim().trim_end_matches('=').replace('-', "+").replace('_', "/");
         let packed = STANDARD_NO_PAD.decode(text).map_err(|_| PlanError::Base64)?;
-        let mut json = String::new();
-        let mut decoder = GzDecoder::new(packed.as_slice()).take(LARGEST + 1);
-        decoder.read_to_string(&mut json).map_err(PlanError::Gzip)?;
-        if json.len() as u64 > LARGEST {
-            return Err(PlanError::TooLarge);
+        let mut json = Vec::new();
+        let mut decoder = GzDecoder::new(packed.as_slice()).take(largest + 1);
+        decoder.read_to_end(&mut json).map_err(PlanError::Gzip)?;
+        if json.len() as u64 > largest {
+            return Err(PlanError::TooLarge { largest });
         }
-        Self::from_json(&json)
+        serde_json::from_slice(&json).map_err(PlanError::Json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_unpacks_to_more_than_is_allowed_is_refused() {
+        let plan = PlanDocument { plan: " ".repeat(1 << 20), ..PlanDocument::default() };
+        let packed = plan.pack().expect("packs");
+        assert!(packed.len() < 4 << 10, "{}", packed.len());
+        let length = plan.to_json().expect("JSON").len() as u64;
+        assert_eq!(PlanDocument::unpack_within(&packed, length).expect("a plan"), plan);
+        let error = PlanDocument::unpack_within(&packed, length - 1).expect_err("too large");
+        assert!(matches!(error, PlanError::TooLarge { .. }), "{error}");
     }
 }

@@ -2,11 +2,7 @@
 
 use flumen_yaml::{Node, Style, Tag, Value, emit};
 
-use crate::mask::mask_both;
-
-/// What servers write into `metadata` and nobody wants to read. Namespaces and names are shown.
-const HIDDEN_METADATA: [&str; 6] =
-    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+use crate::{fields::SERVER_METADATA, mask::mask_both};
 
 /// Two states of an object, ready to be shown beside each other.
 pub(crate) fn shown(before: Option<&Node>, after: Option<&Node>) -> (Option<Node>, Option<Node>) {
@@ -21,7 +17,7 @@ fn visible(object: &Node) -> Node {
         fields.remove("status");
     }
     if let Some(metadata) = object.get_mut("metadata").and_then(Node::as_map_mut) {
-        metadata.retain(|entry| !HIDDEN_METADATA.contains(&entry.key.as_str()));
+        metadata.retain(|entry| !SERVER_METADATA.contains(&entry.key.as_str()));
     }
     object
 }

@@ -4,8 +4,11 @@
 //! kubectl, Flux and kustomizer are used to. Who reads the object, and when again, is decided above.
 
 mod augment;
+mod cel;
+mod dependency;
 mod error;
 mod explain;
+mod expressions;
 mod facts;
 mod fields;
 mod generic;
@@ -16,11 +19,13 @@ mod rules;
 mod wait;
 
 pub use augment::augment;
+pub use cel::{CompileError, EvaluationError, TooLarge};
+pub use dependency::ReadyExpression;
 pub use error::Error;
 pub use explain::explain;
+pub use expressions::{HealthCheck, HealthCheckError, HealthExpressions};
 pub use generic::{assess, assess_sigs};
 pub use health::{Condition, Health, Status};
 pub use kinds::assess_job;
-pub use owned_pods::depends_on_pods;
-pub use rules::HealthRules;
+pub use rules::{HealthRules, HealthRulesError};
 pub use wait::{Verdict, Wait, WaitError};

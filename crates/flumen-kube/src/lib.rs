@@ -15,6 +15,7 @@ mod connect;
 mod discovery;
 mod error;
 mod path;
+mod redact;
 mod retry;
 mod send;
 mod status;

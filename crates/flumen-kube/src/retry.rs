@@ -70,6 +70,8 @@ fn may_pass(error: &Error, repeat: Repeat, was_connected: bool) -> bool {
     match error {
         Error::Refused(status) => match status.code {
             429 => true,
+            // Without a reason it is the server's word for "I could not make sense of this object".
+            500 if status.reason.is_empty() => again && is_about_storage(&status.message),
             408 | 500 | 502 | 503 | 504 => again,
             _ => false,
         },
@@ -78,6 +80,11 @@ fn may_pass(error: &Error, repeat: Repeat, was_connected: bool) -> bool {
         Error::Interrupted { .. } | Error::TimedOut { .. } => again,
         _ => false,
     }
+}
+
+/// Whether the database behind the server was the problem: it elects a new leader now and then.
+fn is_about_storage(message: &str) -> bool {
+    message.starts_with("etcdserver: ") || message.starts_with("rpc error: ")
 }
 
 /// Between half of the pause and all of it, so that many clients do not come back together.
@@ -93,7 +100,8 @@ mod tests {
 
     fn refused(code: u16, retry_after: Option<u64>) -> Error {
         let retry_after = retry_after.map(Duration::from_secs);
-        Error::Refused(Box::new(Status { code, retry_after, ..Status::default() }))
+        let reason = "InternalError".to_owned();
+        Error::Refused(Box::new(Status { code, reason, retry_after, ..Status::default() }))
     }
 
     fn broken() -> Error {
@@ -119,6 +127,19 @@ mod tests {
         for code in [400, 401, 403, 404, 409, 410, 413, 422, 501] {
             check(&refused(code, None), false, false);
         }
+    }
+
+    #[test]
+    fn objects_that_make_no_sense_are_not_sent_again() {
+        let passes = |message: &str| {
+            let message = message.to_owned();
+            let status = Status { code: 500, message, ..Status::default() };
+            may_pass(&Error::Refused(Box::new(status)), Repeat::Always, true)
+        };
+        assert!(!passes(
+            "failed to create typed patch object: .spec: field not declared in schema"
+        ));
+        assert!(passes("etcdserver: leader changed"));
     }
 
     #[test]
@@ -155,7 +176,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_webhook_is_not_waited_for_long() {
         let message = "Internal error occurred: failed calling webhook \"x\"".to_owned();
-        let error = Error::Refused(Box::new(Status { code: 500, message, ..Status::default() }));
+        let reason = "InternalError".to_owned();
+        let status = Status { code: 500, reason, message, ..Status::default() };
+        let error = Error::Refused(Box::new(status));
         let mut retry = Retry::new(None);
         while retry.after(&error, Repeat::Always, true).await {}
         assert_eq!(retry.tries, MAX_WEBHOOK_TRIES);

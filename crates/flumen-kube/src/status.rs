@@ -11,7 +11,7 @@ pub struct Status {
     /// Such as `NotFound` or `Invalid`; empty when the answer gave none.
     pub reason: String,
     pub message: String,
-    /// What the refused request was about, as it is called in paths, such as `pods`.
+    /// What the answer is about: a kind, or its name in paths, such as `namespaces`.
     pub kind: String,
     /// Reason, message and field of each cause, such as `FieldManagerConflict`.
     pub causes: Vec<Cause>,
@@ -28,6 +28,9 @@ pub struct Cause {
 
 /// Characters of an answer that is no status, such as the page of a proxy.
 const MAX_FOREIGN_MESSAGE: usize = 200;
+
+/// Bytes of the smallest limit that is about all data of an object: that of its annotations.
+const SMALLEST_OBJECT_LIMIT: u64 = 256 << 10;
 
 impl Status {
     /// Reads an object of kind `Status`; `code` counts where it names none.
@@ -58,23 +61,32 @@ impl Status {
     /// Servers have no reason of their own for this: they answer `Invalid`, and the words are those of
     /// each kind. A plain validation error has none of them.
     pub(crate) fn names_immutable_field(&self) -> bool {
-        let says = |text: &str| {
+        const WORDS: [&str; 5] = [
+            "updates to",
+            "may not change",
+            "may not be changed",
+            "may not be updated",
+            "cannot change",
+        ];
+        let is_said = |text: &str| {
             let text = text.to_ascii_lowercase();
             text.contains("is immutable") || text.contains("immutable field")
         };
         let forbids_change = |cause: &Cause| {
-            let of_a_change =
-                ["updates to", "may not change", "may not be changed", "may not be update"];
-            cause.reason == "FieldValueForbidden"
-                && of_a_change.iter().any(|text| cause.message.contains(text))
+            is_said(&cause.message) || WORDS.iter().any(|words| cause.message.contains(words))
         };
-        says(&self.message)
-            || self.code == 422
-                && self.causes.iter().any(|cause| {
-                    says(&cause.message)
-                        || forbids_change(cause)
-                        || cause.message.contains("cannot change roleRef")
-                })
+        // A webhook refuses with other codes and without causes.
+        is_said(&self.message) || self.code == 422 && self.causes.iter().any(forbids_change)
+    }
+
+    /// Whether an object as a whole is too large; names and labels can be too long as well.
+    pub(crate) fn names_size(&self) -> bool {
+        let limit_of_object = |message: &str| {
+            let (_, limit) = message.split_once("Too long: may not be more than ")?;
+            let digits = limit.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().filter(|limit: &u64| *limit >= SMALLEST_OBJECT_LIMIT)
+        };
+        self.message.contains("request is too large") || limit_of_object(&self.message).is_some()
     }
 }
 
@@ -138,6 +150,18 @@ mod tests {
     }
 
     #[test]
+    fn sizes_of_objects_are_not_lengths_of_names() {
+        let too_large = |message: &str| {
+            let message = message.to_owned();
+            Error::Refused(Box::new(Status { code: 422, message, ..Status::default() }))
+                .is_too_large()
+        };
+        assert!(too_large("[]: Too long: may not be more than 1048576 bytes"));
+        assert!(too_large("metadata.annotations: Too long: may not be more than 262144 bytes"));
+        assert!(!too_large("metadata.name: Too long: may not be more than 63 bytes"));
+    }
+
+    #[test]
     fn only_changes_of_what_cannot_change_are_immutable() {
         let invalid = |reason: &str, message: &str| {
             let cause = format!(r#"{{"reason":"{reason}","message":"{message}","field":"spec"}}"#);
@@ -155,6 +179,7 @@ mod tests {
             "FieldValueForbidden",
             "Forbidden: pod updates may not change fields other than"
         ));
+        assert!(invalid("FieldValueInvalid", "Invalid value: 10.0.0.1: may not change once set"));
         assert!(!invalid("FieldValueInvalid", "Invalid value: 0: must be greater than 0"));
         assert!(!invalid("FieldValueForbidden", "Forbidden: may not be set"));
         assert!(

@@ -3,6 +3,7 @@
 use std::{error::Error as StdError, io};
 
 use kube::client::AuthError;
+use rustls::CertificateError;
 
 use crate::{ConfigError, Error, connect};
 
@@ -17,13 +18,21 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
             let reason = connect::credential_reason(None, error);
             return ConfigError::Credentials { reason }.into();
         }
-        if let Some(reason) = certificate_problem(error) {
-            return Error::Untrusted { address: address.to_owned(), reason };
+        match error.downcast_ref() {
+            Some(rustls::Error::InvalidCertificate(problem)) => {
+                let reason = certificate_problem(problem);
+                return Error::Untrusted { address: address.to_owned(), reason };
+            }
+            Some(rustls::Error::InvalidMessage(_)) => {
+                let reason = "it does not speak TLS".to_owned();
+                return Error::Unreachable { address: address.to_owned(), reason };
+            }
+            _ => {}
         }
         unsent |= error
             .downcast_ref::<hyper_util::client::legacy::Error>()
             .is_some_and(hyper_util::client::legacy::Error::is_connect);
-        current = error.source();
+        current = cause(error);
     }
     let address = address.to_owned();
     if unsent {
@@ -33,12 +42,20 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
     }
 }
 
-/// An I/O error hides the error of TLS inside it.
-fn certificate_problem(error: &(dyn StdError + 'static)) -> Option<String> {
-    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    match tls.or_else(|| error.downcast_ref())? {
-        rustls::Error::InvalidCertificate(problem) => Some(problem.to_string()),
-        _ => None,
+fn certificate_problem(problem: &CertificateError) -> String {
+    match problem {
+        CertificateError::UnknownIssuer => "its issuer is not known".to_owned(),
+        CertificateError::BadSignature => "its issuer has not signed it".to_owned(),
+        CertificateError::Expired => "it has expired".to_owned(),
+        CertificateError::NotValidYet => "it is not valid yet".to_owned(),
+        problem => problem.to_string(),
+    }
+}
+
+/// An I/O error that wraps another error does not name it as its source.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
     }
 }

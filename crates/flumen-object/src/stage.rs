@@ -11,8 +11,9 @@ use std::{collections::BTreeSet, str::FromStr};
 
 use flumen_yaml::Text;
 
-use crate::{Gvk, ObjectId, ObjectSet};
+use crate::{Gvk, ObjectId};
 
+/// Stages compare in the order of applying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Definitions of kinds, namespaces and the roles that other roles aggregate.
@@ -32,9 +33,6 @@ pub struct GroupKind {
 }
 
 impl Stage {
-    /// In the order of applying.
-    pub const ALL: [Self; 4] = [Self::Definitions, Self::Classes, Self::Custom, Self::Rest];
-
     /// The stage of an object; `custom` are the kinds of [`Stage::Custom`].
     pub fn of(id: &ObjectId, custom: &BTreeSet<GroupKind>) -> Self {
         let Gvk { group, kind, .. } = &id.gvk;
@@ -46,11 +44,6 @@ impl Stage {
             _ if custom.contains(&id.gvk.group_kind()) => Self::Custom,
             _ => Self::Rest,
         }
-    }
-
-    /// Whether the stages behind this one need its objects to be ready, not only there.
-    pub const fn is_waited_for(self) -> bool {
-        matches!(self, Self::Definitions | Self::Classes)
     }
 }
 
@@ -78,27 +71,9 @@ impl FromStr for GroupKind {
 #[error("a kind is written as `group/Kind`")]
 pub struct GroupKindError;
 
-impl ObjectSet {
-    /// The objects stage by stage, each in the order of applying. Stages without objects are left out.
-    pub fn into_stages(self, custom: &BTreeSet<GroupKind>) -> Vec<(Stage, Self)> {
-        let mut stages = Stage::ALL.map(|stage| (stage, Vec::new()));
-        for object in self.in_apply_order() {
-            let stage = Stage::of(&object.id(), custom);
-            if let Some((_, objects)) = stages.iter_mut().find(|(known, _)| *known == stage) {
-                objects.push(object);
-            }
-        }
-        let stages = stages.into_iter().filter(|(_, objects)| !objects.is_empty());
-        stages.map(|(stage, objects)| (stage, objects.into_iter().collect())).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use flumen_yaml::{Budget, read};
-
     use super::*;
-    use crate::{Object, Origin};
 
     fn id(api_version: &str, kind: &str) -> ObjectId {
         let gvk = Gvk::new(&Text::from(api_version), Text::from(kind));
@@ -133,29 +108,5 @@ mod tests {
         for wrong in ["", "apps/", "apps/v1/Deployment"] {
             assert_eq!(wrong.parse::<GroupKind>(), Err(GroupKindError), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_set_is_split_in_the_order_of_applying() {
-        let documents = "kind: Pod\n---\n{kind: IngressClass, metadata: {name: b}}\n---\n\
-                         {kind: IngressClass, metadata: {name: a}}\n---\n\
-                         {apiVersion: v1, kind: Namespace}\n---\n{kind: ConfigMap}\n";
-        let nodes = read(&documents.into(), 1, &Budget::default()).expect("YAML");
-        let set: ObjectSet =
-            nodes.into_iter().map(|node| Object { node, origin: Origin::default() }).collect();
-        let stages: Vec<(Stage, Vec<String>)> = set
-            .into_stages(&BTreeSet::new())
-            .into_iter()
-            .map(|(stage, set)| (stage, set.iter().map(|object| object.id().to_string()).collect()))
-            .collect();
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        assert_eq!(
-            stages,
-            [
-                (Stage::Definitions, names(&["Namespace/"])),
-                (Stage::Classes, names(&["IngressClass/a", "IngressClass/b"])),
-                (Stage::Rest, names(&["ConfigMap/", "Pod/"])),
-            ]
-        );
     }
 }

@@ -7,6 +7,9 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 
 use crate::{Descriptor, Error, Hasher, Result};
 
+/// Content in memory is handed over in pieces of this size.
+const PIECE: usize = 256 << 10;
+
 /// The bytes of a blob, piece by piece.
 ///
 /// A stream made by [`BlobStream::verified`] ends with an error if the whole is not what its
@@ -16,8 +19,13 @@ pub struct BlobStream(Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>);
 impl BlobStream {
     /// Content that is known to be right because it was made here.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
-        let bytes = bytes.into();
-        Self(Box::pin(stream::once(async move { Ok(bytes) })))
+        let mut rest = bytes.into();
+        // In pieces, so that whoever watches sees them pass.
+        let pieces = std::iter::from_fn(move || {
+            let piece = rest.split_to(rest.len().min(PIECE));
+            (!piece.is_empty()).then_some(Ok(piece))
+        });
+        Self(Box::pin(stream::iter(pieces)))
     }
 
     /// Content from outside: never more than the size that was announced, and nothing but the

@@ -37,6 +37,7 @@ use std::{fmt, sync::Arc};
 use reqwest::Url;
 
 use self::transport::Transport;
+pub(crate) use self::uploads::MAX_SMALL;
 pub use self::{
     credentials::Credentials,
     options::{ClientCertificate, ClientOptions, Timeouts},

@@ -14,64 +14,30 @@
 //! other side has is not sent again, so a copy that broke off goes on when it is repeated.
 
 mod graph;
+mod memory;
 mod transfer;
-
-use std::{
-    collections::HashSet,
-    fmt,
-    sync::{Arc, Mutex},
-};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::Semaphore;
 
 pub use self::graph::Budget;
-use self::{graph::Graph, transfer::Outcome};
-use crate::{Descriptor, Digest, Repository, Result, Target, reference::is_tag, referrer};
+use self::{graph::Graph, memory::Memory, transfer::Outcome};
+use crate::{Descriptor, Digest, Repository, Result, Target, Watch, reference::is_tag, referrer};
 
 /// How a copy is made.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct CopyOptions {
     /// How many blobs are on their way at once.
     pub parallel: usize,
     pub budget: Budget,
     /// Who is told how far it is.
-    pub observer: Arc<dyn Observer>,
+    pub watch: Watch,
 }
 
 impl Default for CopyOptions {
     fn default() -> Self {
-        Self { parallel: 10, budget: Budget::default(), observer: Arc::new(Unobserved) }
+        Self { parallel: 10, budget: Budget::default(), watch: Watch::default() }
     }
-}
-
-impl fmt::Debug for CopyOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CopyOptions")
-            .field("parallel", &self.parallel)
-            .field("budget", &self.budget)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Watches bytes on their way.
-pub trait Observer: Send + Sync {
-    /// So many more bytes will be dealt with.
-    fn found(&self, bytes: u64);
-    /// So many bytes have arrived, or need not travel.
-    fn done(&self, bytes: u64);
-    /// So many bytes that had arrived must travel again.
-    fn lost(&self, bytes: u64);
-}
-
-/// Nobody watches.
-#[derive(Debug)]
-struct Unobserved;
-
-impl Observer for Unobserved {
-    fn found(&self, _bytes: u64) {}
-    fn done(&self, _bytes: u64) {}
-    fn lost(&self, _bytes: u64) {}
 }
 
 /// What a copy did.
@@ -103,29 +69,28 @@ pub async fn copy(
     Copier::new(options.clone()).copy(from, target, to, tag).await
 }
 
-/// Tags of a repository that are worth a copy of their own. Those that are made of a digest name what
-/// comes along with the artifact of that digest.
-pub async fn artifact_tags(from: &Repository) -> Result<Vec<String>> {
-    let mut tags = from.tags().await?;
-    tags.retain(|tag| is_tag(tag) && referrer::subject_of_tag(tag).is_none());
-    Ok(tags)
-}
-
-/// Makes many copies, at once if asked, and remembers what destinations have.
+/// Makes many copies, at once if asked, and remembers what they taught about sources and
+/// destinations.
 #[derive(Debug)]
 pub struct Copier {
     options: CopyOptions,
     /// One for each blob that may be on its way, whichever copy it belongs to.
     ways: Semaphore,
-    present: Mutex<HashSet<(String, Digest)>>,
-    /// Destinations that do not mount.
-    unmountable: Mutex<HashSet<String>>,
+    memory: Memory,
 }
 
 impl Copier {
     pub fn new(options: CopyOptions) -> Self {
         let ways = Semaphore::new(options.parallel.max(1));
-        Self { options, ways, present: Mutex::default(), unmountable: Mutex::default() }
+        Self { options, ways, memory: Memory::default() }
+    }
+
+    /// Tags of a repository that are worth a copy of their own. Those that are made of a digest name
+    /// what comes along with the artifact of that digest.
+    pub async fn artifact_tags(&self, from: &Repository) -> Result<Vec<String>> {
+        let mut tags = self.memory.source(from).all_tags(from).await?;
+        tags.retain(|tag| is_tag(tag) && referrer::subject_of_tag(tag).is_none());
+        Ok(tags)
     }
 
     /// See [`copy`].
@@ -138,7 +103,8 @@ impl Copier {
     ) -> Result<Copied> {
         let root = from.manifest(target).await?;
         let descriptor = root.descriptor.clone();
-        let graph = Graph::explore(from, root, &self.options).await?;
+        let source = self.memory.source(from);
+        let graph = Graph::explore(from, root, &source, &self.options).await?;
         let mut copied = Copied {
             descriptor,
             manifests: graph.manifests.len() as u64,
@@ -150,7 +116,7 @@ impl Copier {
         };
         // Sizes are what manifests claim.
         let bytes = graph.blobs.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.size));
-        self.options.observer.found(bytes);
+        self.options.watch.found(bytes);
         let mut transfers = stream::iter(&graph.blobs)
             .map(|blob| async move { Ok((blob, self.transfer(from, blob, to).await?)) })
             .buffer_unordered(self.options.parallel.max(1));

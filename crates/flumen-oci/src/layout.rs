@@ -16,6 +16,7 @@ mod directory;
 mod extent;
 mod index;
 mod referrers;
+mod snapshot;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -25,9 +25,11 @@ pub mod listing;
 mod location;
 mod manifest;
 pub mod media_type;
+mod observer;
 mod reference;
 mod referrer;
 mod repository;
+mod send;
 pub mod signature;
 
 pub use blob::BlobStream;
@@ -35,5 +37,6 @@ pub use digest::{Algorithm, Digest, Hasher};
 pub use error::{Error, Result};
 pub use location::{Form, Location, OnDisk};
 pub use manifest::{Descriptor, Document, Index, Manifest, Platform, RawManifest};
+pub use observer::{Observer, Watch};
 pub use reference::{Reference, Target};
 pub use repository::Repository;

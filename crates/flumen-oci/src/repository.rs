@@ -70,6 +70,16 @@ impl Repository {
         }
     }
 
+    /// The same, or nothing if there are more than `max`.
+    pub(crate) async fn tags_up_to(&self, max: usize) -> Result<Option<Vec<String>>> {
+        match self {
+            Self::Remote(remote) => remote.tags_up_to(max).await,
+            Self::Layout(layout) => {
+                layout.tags().await.map(|tags| (tags.len() <= max).then_some(tags))
+            }
+        }
+    }
+
     /// Manifests whose subject is `digest`: signatures, attestations and the like.
     pub async fn referrers(
         &self,

@@ -21,11 +21,11 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// `None` on a machine without Kubernetes.
     pub(crate) async fn new() -> Option<Self> {
-        Self::on(KubeCluster::shared()?).await
+        Some(Self::on(KubeCluster::shared()?).await)
     }
 
     pub(crate) async fn with_controllers() -> Option<Self> {
-        Self::on(KubeCluster::shared_with_controllers()?).await
+        Some(Self::on(KubeCluster::shared_with_controllers()?).await)
     }
 
     /// A new process in the place of another: it has seen nothing yet.
@@ -33,10 +33,10 @@ impl Fixture {
         Self::in_namespace(other.cluster, other.namespace.clone()).await
     }
 
-    async fn on(cluster: &'static KubeCluster) -> Option<Self> {
+    pub(crate) async fn on(cluster: &'static KubeCluster) -> Self {
         // The fixture's own requests block.
         let namespace = tokio::task::block_in_place(|| cluster.fresh_namespace());
-        Some(Self::in_namespace(cluster, namespace).await)
+        Self::in_namespace(cluster, namespace).await
     }
 
     async fn in_namespace(cluster: &'static KubeCluster, namespace: String) -> Self {

@@ -50,7 +50,8 @@ async fn two_writers_do_not_overwrite_each_other() {
     let error = second.save(&recorded).await.expect_err("it exists by now");
     assert!(matches!(error, Error::InventoryChanged { .. }), "{error}");
     second.load().await.expect("loaded");
-    second.save(&recorded).await.expect("saved");
+    let more = Recorded { inventory: inventory(2), history: Vec::new() };
+    second.save(&more).await.expect("saved");
     let error = first.save(&recorded).await.expect_err("it has changed");
     assert!(matches!(error, Error::InventoryChanged { .. }), "{error}");
 }

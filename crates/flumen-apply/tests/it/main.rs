@@ -4,6 +4,7 @@
 mod fixture;
 
 mod deferral;
+mod faults;
 mod inventory;
 mod pruning;
 mod requests;

@@ -1,8 +1,9 @@
 //! Objects arrive in order, whole stages at a time.
 
 use flumen_apply::Error;
+use flumen_testkit::KubeRequest;
 
-use crate::fixture::{Fixture, config_map, summary};
+use crate::fixture::{Fixture, config_map};
 
 const WIDGETS: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -63,7 +64,7 @@ async fn one_refusal_stops_the_whole_stage_and_all_are_named() {
         assert!(text.contains(&subject), "{text}");
     }
     assert_eq!(fixture.owned("configmaps"), "", "nothing of the stage is there");
-    assert_eq!(fixture.proxy.count(|request| request.is_write()), 0);
+    assert_eq!(fixture.proxy.count(KubeRequest::is_write), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,18 +129,66 @@ spec:
     assert_eq!(replicas, "4");
 }
 
+/// Refuses every real write of config maps named `c3` in one namespace; dry runs pass.
+const POLICY: &str = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: NAMESPACE}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAMESPACE}}
+    resourceRules:
+      - {apiGroups: [\"\"], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}
+  validations:
+    - {expression: \"request.dryRun || object.metadata.name != 'c3'\", message: not today}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: NAMESPACE}
+spec: {policyName: NAMESPACE, validationActions: [Deny]}
+";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn acceptance_32_a_retry_completes_what_an_error_stopped() {
     let Some(fixture) = Fixture::new().await else { return };
-    // An object that passes the dry run and is refused when it is applied: another run took its name.
+    let namespace = &fixture.namespace;
+    fixture.kubectl_apply(&POLICY.replace("NAMESPACE", namespace));
+    // A policy takes a moment to be heard of.
+    let create = ["create", "configmap", "c3", "--namespace", namespace];
+    while tokio::task::block_in_place(|| fixture.cluster.kubectl(&create)).succeeded() {
+        fixture.kubectl(&["delete", "configmap", "c3"]);
+    }
+
     let yaml: String = (1..=5).map(|number| config_map(&format!("c{number}"), "1")).collect();
-    let quota = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few}\nspec: {hard: {count/secrets: \"0\"}}\n";
-    fixture.kubectl_apply(quota);
-    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {k: v}\n";
-    let error = fixture.apply(&format!("{yaml}{secret}")).await.expect_err("the quota refuses it");
-    assert!(error.to_string().contains(&format!("Secret/{}/s", fixture.namespace)), "{error}");
-    fixture.kubectl(&["delete", "resourcequota", "few"]);
-    let outcome = fixture.apply(&format!("{yaml}{secret}")).await.expect("the rest");
-    assert_eq!(outcome.changes.len(), 6, "{}", summary(&outcome.changes));
-    assert_eq!(fixture.owned("secrets"), "s");
+    let error = fixture.apply(&yaml).await.expect_err("one is refused");
+    let expected = format!("ConfigMap/{namespace}/c3 apply failed: ");
+    assert!(error.to_string().starts_with(&expected), "{error}");
+    assert!(error.to_string().contains("not today"), "{error}");
+
+    fixture.kubectl(&["delete", "validatingadmissionpolicybinding", namespace]);
+    while !tokio::task::block_in_place(|| fixture.cluster.kubectl(&create)).succeeded() {}
+    fixture.kubectl(&["delete", "configmap", "c3"]);
+    let done = fixture.applied(&yaml).await;
+    assert!(done.ends_with("ConfigMap/c3 created"), "{done}");
+    assert_eq!(fixture.owned("configmaps"), "c1 c2 c3 c4 c5");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_may_bring_the_namespace_of_its_inventory() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    let home = format!("{}-home", fixture.namespace);
+    fixture.options.owner.namespace.clone_from(&home);
+    fixture.options.default_namespace = Some(home.clone());
+    let yaml = format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {home}}}\n{}",
+        config_map("c", "1")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} created, ConfigMap/c created")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} unchanged, ConfigMap/c unchanged")
+    );
 }

@@ -5,7 +5,7 @@ mod jobs;
 mod places;
 mod report;
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use flumen_oci::{
@@ -22,7 +22,7 @@ use self::{
 };
 use crate::{
     error::{CommandError, Failure, error_chain},
-    progress::Progress,
+    progress::TalkArgs,
     registry_args::RegistryArgs,
     runtime::block_on,
     ui::Ui,
@@ -88,6 +88,9 @@ struct ArtifactArgs {
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "name")]
     output: Format,
 
+    #[command(flatten)]
+    talk: TalkArgs,
+
     /// Credentials of the source, as `--creds`
     #[arg(
         long,
@@ -124,7 +127,7 @@ Examples:
 
 pub(crate) fn run(args: &CopyArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => block_on(artifact(args, ui)),
+        What::Artifact(args) => block_on(artifact(args, &args.talk.ui(ui))),
     }
 }
 
@@ -132,12 +135,12 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let options = args.registry.client_options()?;
     let creds = (args.source_creds.clone(), args.destination_creds.clone());
     let places = Places::new(options, creds.0, creds.1);
-    let jobs = jobs::jobs(args, &places).await?;
     let copier = Copier::new(CopyOptions {
         parallel: usize::from(args.parallel),
-        observer: Arc::new(Progress::new()),
+        watch: args.talk.watch(),
         ..CopyOptions::default()
     });
+    let jobs = jobs::jobs(args, &places, &copier).await?;
     if args.recursive {
         let copied = images::copy(&jobs, &copier, &places, args.parallel).await?;
         images::write_lock(&args.lock, &copied)?;

@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use flumen_oci::{Reference, artifact};
+use flumen_oci::{
+    Reference,
+    artifact::{self, PullOptions},
+};
 
 use crate::{
     artifact_args::{CheckArgs, ReadArgs},
     error::CommandError,
+    progress::TalkArgs,
     registry_args::RegistryArgs,
     runtime,
     ui::Ui,
@@ -54,6 +58,9 @@ struct ArtifactArgs {
     read: ReadArgs,
 
     #[command(flatten)]
+    talk: TalkArgs,
+
+    #[command(flatten)]
     check: CheckArgs,
 
     #[command(flatten)]
@@ -62,22 +69,24 @@ struct ArtifactArgs {
 
 pub(crate) fn run(args: &PullArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
+        What::Artifact(args) => runtime::block_on(artifact(args, &args.talk.ui(ui))),
     }
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     let repository = args.registry.open(&args.url)?;
-    let options = args.read.options()?;
+    let options = PullOptions { watch: args.talk.watch(), ..args.read.options()? };
     if args.output.is_some() {
         ui.step(&format!("pulling {}", args.url));
     }
     let target = args.check.checked(&repository, &args.url).await?;
     let Some(dir) = &args.output else {
         let pulled = artifact::pull(&repository, &target, &options).await?;
+        drop(options);
         return ui.data(&pulled.yaml);
     };
     let pulled = artifact::pull_to_dir(&repository, &target, dir, &options).await?;
+    drop(options);
     for (name, value) in [("source", &pulled.about.source), ("revision", &pulled.about.revision)] {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
             ui.success(&format!("{name} {value}"));

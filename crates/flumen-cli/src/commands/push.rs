@@ -23,6 +23,7 @@ use crate::{
     env,
     error::{CommandError, Failure},
     key_files::{self, read_text},
+    progress::TalkArgs,
     registry_args::RegistryArgs,
     remotes, runtime,
     structured::Structured,
@@ -108,6 +109,9 @@ struct ArtifactArgs {
     output: Option<Structured>,
 
     #[command(flatten)]
+    talk: TalkArgs,
+
+    #[command(flatten)]
     read: ReadArgs,
 
     #[command(flatten)]
@@ -173,7 +177,7 @@ enum PackFormat {
 
 pub(crate) fn run(args: &PushArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
+        What::Artifact(args) => runtime::block_on(artifact(args, &args.talk.ui(ui))),
     }
 }
 
@@ -207,7 +211,7 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
         .as_deref()
         .map(|file| key_files::private_key(file, password))
         .transpose()?;
-    let digest = packed.push(&repository, Some(&tag)).await?;
+    let digest = packed.push_watched(&repository, Some(&tag), &args.talk.watch()).await?;
     if let Some(key) = &key {
         let descriptor = &packed.manifest.descriptor;
         signature::sign(&repository, descriptor, key, &SignOptions::default()).await?;

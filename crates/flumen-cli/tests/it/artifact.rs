@@ -51,6 +51,29 @@ impl Fixture {
 }
 
 #[test]
+fn what_goes_well_is_said_unless_nobody_wants_to_hear_it() {
+    let fixture = Fixture::new();
+    let url = fixture.url("v1");
+    let said = |verb, args: &[&str]| {
+        let outcome = fixture.run(verb, args);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+        let marks = outcome.stderr.lines().filter_map(|line| line.chars().next());
+        (marks.collect::<String>(), outcome.stdout)
+    };
+    // Nothing but whole lines: this is no terminal.
+    let (marks, printed) = said("push", &[&url, "-k", "a"]);
+    assert_eq!(marks, "►✔");
+    let (silence, reference) = said("push", &[&url, "-k", "a", "--quiet"]);
+    assert_eq!((silence.as_str(), reference.len()), ("", printed.len()));
+    fixture.scratch.write("out/old", "");
+    assert_eq!(said("pull", &[&url, "-o", "out"]).0, "►✔✔");
+    assert_eq!(said("pull", &[&url, "-o", "out", "-q"]).0, "");
+    assert_eq!(said("copy", &[&url, "./copy", "--quiet"]).0, "");
+    let missing = fixture.run("pull", &[&fixture.url("none"), "--quiet"]);
+    assert!(missing.stderr.contains("was not found"), "{}", missing.stderr);
+}
+
+#[test]
 fn what_is_built_comes_back() {
     let fixture = Fixture::new();
     let url = fixture.url("v1");

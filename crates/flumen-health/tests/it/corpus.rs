@@ -1,7 +1,10 @@
 //! The cases recorded from Flux that some checkouts have beside them.
 #![allow(clippy::disallowed_methods, reason = "the corpus is a file")]
 
-use flumen_health::{Condition, Health, assess, assess_job, assess_sigs, augment};
+use flumen_health::{
+    Condition, Health, HealthCheck, HealthExpressions, ReadyExpression, assess, assess_job,
+    assess_sigs, augment,
+};
 use flumen_yaml::Node;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -20,9 +23,7 @@ fn cases(file: &str) -> Vec<Value> {
 }
 
 fn node(value: &Value) -> Node {
-    let text = value.to_string().into();
-    let mut nodes = flumen_yaml::read(&text, 1, &flumen_yaml::Budget::default()).expect("JSON");
-    nodes.pop().expect("a document")
+    crate::node(&value.to_string())
 }
 
 fn conditions(list: &[Condition]) -> Vec<[&str; 4]> {
@@ -71,5 +72,61 @@ fn check_health(case: &Value, health: Result<Health, flumen_health::Error>) {
         (Err(_), Some("*")) => {}
         (Err(error), Some(text)) => assert_eq!(error.to_string(), text, "{id}"),
         (health, error) => panic!("{id}: {health:?}, expected {error:?}"),
+    }
+}
+
+#[test]
+fn expressions_mean_what_they_mean_to_flux() {
+    for case in cases("cel.jsonl") {
+        let input = &case["input"];
+        let answer = match input["readyExpr"].as_str() {
+            Some(source) => ready(source, &node(&input["self"]), &node(&input["dep"])),
+            None => health(&input["healthCheckExpr"], &node(&input["object"])),
+        };
+        let (id, expect) = (&case["id"], &case["expect"]);
+        match answer {
+            Answer::Status(status) => assert_eq!(expect["status"], status, "{id}"),
+            Answer::Ready(ready) => assert_eq!(expect["ready"], ready, "{id}"),
+            Answer::CompileError(text) => check_text(id, &expect["compileError"], &text),
+            Answer::Error(text) => check_text(id, &expect["error"], &text),
+        }
+    }
+}
+
+enum Answer {
+    Status(String),
+    Ready(bool),
+    CompileError(String),
+    Error(String),
+}
+
+fn check_text(id: &Value, expected: &Value, text: &str) {
+    assert!(expected == "*" || expected == text, "{id}: {text}, expected {expected}");
+}
+
+fn ready(source: &str, this: &Node, dependency: &Node) -> Answer {
+    match ReadyExpression::new(source) {
+        Err(error) => Answer::CompileError(error.to_string()),
+        Ok(expression) => match expression.is_ready(this, dependency) {
+            Ok(ready) => Answer::Ready(ready),
+            Err(error) => Answer::Error(error.to_string()),
+        },
+    }
+}
+
+fn health(expressions: &Value, object: &Node) -> Answer {
+    let text = |key: &str| expressions[key].as_str().unwrap_or_default().to_owned();
+    let check = HealthCheck {
+        current: text("current"),
+        failed: text("failed"),
+        in_progress: text("inProgress"),
+        ..HealthCheck::default()
+    };
+    match HealthExpressions::new(&check) {
+        Err(error) => Answer::CompileError(error.to_string()),
+        Ok(expressions) => match expressions.assess(object) {
+            Ok(health) => Answer::Status(health.status.to_string()),
+            Err(error) => Answer::Error(error.to_string()),
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use flumen_object::{Object, ObjectId, ObjectSet, Origin, Stage};
+use flumen_object::{Object, ObjectId, Origin, Stage};
 use flumen_yaml::{Budget, Node, Text, read};
 
 /// The text at a path, empty if there is none.
@@ -41,21 +41,19 @@ fn check_writing(node: &Node, expected: &Node) {
 }
 
 fn check_order(objects: &[Node], expected: &Node) {
-    let set: ObjectSet = objects.iter().map(object).collect();
-    let mut ids: Vec<ObjectId> = set.iter().map(Object::id).collect();
+    let mut ids: Vec<ObjectId> = objects.iter().map(|node| object(node).id()).collect();
     let written = |ids: &[ObjectId]| ids.iter().map(ObjectId::inventory_id).collect::<Vec<_>>();
     ids.sort_by(ObjectId::cmp_for_apply);
     assert_eq!(written(&ids), texts(expected.get("apply")));
     ids.sort_by(ObjectId::cmp_for_delete);
     assert_eq!(written(&ids), texts(expected.get("delete")));
 
-    let stages = set.into_stages(&BTreeSet::new());
+    ids.sort_by(ObjectId::cmp_for_apply);
     for (stage, name) in
         [(Stage::Definitions, "definitions"), (Stage::Classes, "classes"), (Stage::Rest, "rest")]
     {
-        let of_stage = stages.iter().filter(|(found, _)| *found == stage);
-        let found: Vec<String> =
-            of_stage.flat_map(|(_, set)| set).map(|object| object.id().inventory_id()).collect();
+        let of_stage = ids.iter().filter(|id| Stage::of(id, &BTreeSet::new()) == stage);
+        let found: Vec<String> = of_stage.map(ObjectId::inventory_id).collect();
         assert_eq!(found, texts(expected.at(&["stages", name])), "{name}");
     }
 }

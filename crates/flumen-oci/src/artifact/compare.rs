@@ -58,7 +58,7 @@ pub async fn compare_with_path(
     };
     let packed = pack_path(path, tree, &metadata)?;
     let found = Found::resolve(from, target).await?;
-    let remote = found.read(from, options.budget, Listing::default()).await?;
+    let remote = found.read(from, options, Listing::default()).await?;
     let mut local = Listing::default();
     if let Some((layer, bytes)) = packed.blobs.first() {
         let mut meter = Meter::new(options.budget);

@@ -12,7 +12,8 @@ use super::{
     layer::{Layer, LayerWriter},
 };
 use crate::{
-    BlobStream, Descriptor, Digest, Error, Manifest, RawManifest, Repository, Result, media_type,
+    BlobStream, Descriptor, Digest, Error, Manifest, RawManifest, Repository, Result, Watch,
+    media_type, send::send,
 };
 
 pub(super) const FILE: &str = "all.yaml";
@@ -32,11 +33,24 @@ pub struct Packed {
 impl Packed {
     /// Stores it; the tag appears last. Blobs that are there already are not sent again.
     pub async fn push(&self, to: &Repository, tag: Option<&str>) -> Result<Digest> {
+        self.push_watched(to, tag, &Watch::default()).await
+    }
+
+    /// The same, and tells how far it is.
+    pub async fn push_watched(
+        &self,
+        to: &Repository,
+        tag: Option<&str>,
+        watch: &Watch,
+    ) -> Result<Digest> {
         let blobs = self.blobs.iter().map(|(descriptor, bytes)| async move {
-            if !to.has_blob(descriptor).await? {
-                to.put_blob(descriptor, BlobStream::from_bytes(bytes.clone())).await?;
+            watch.found(descriptor.size);
+            if to.has_blob(descriptor).await? {
+                watch.done(descriptor.size);
+                return Ok(());
             }
-            Ok::<(), Error>(())
+            let content = async || Ok(BlobStream::from_bytes(bytes.clone()));
+            send(descriptor, to, watch, content).await
         });
         try_join_all(blobs).await?;
         to.put_manifest(&self.manifest, tag).await?;

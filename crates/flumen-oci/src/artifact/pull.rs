@@ -15,7 +15,7 @@ use super::{
     sink::Directory,
     unpack::{FileEntry, Sink as _, written},
 };
-use crate::{Digest, Error, RawManifest, Repository, Result, Target};
+use crate::{Digest, Error, RawManifest, Repository, Result, Target, Watch};
 
 /// Nobody else needs to read what was encrypted.
 const SECRET_MODE: u32 = 0o600;
@@ -26,6 +26,8 @@ pub struct PullOptions {
     pub budget: Budget,
     /// Keys for artifacts that are encrypted.
     pub identities: Option<Identities>,
+    /// Who is told how far it is.
+    pub watch: Watch,
 }
 
 /// An artifact that was read and checked.
@@ -82,10 +84,10 @@ pub async fn pull_to_dir(
             content.file(&entry, &mut &*plain).map_err(unusable)?;
         }
         Layout::Text { checksum, .. } => {
-            content = found.read(from, options.budget, content.with_checksum()).await?;
+            content = found.read(from, options, content.with_checksum()).await?;
             check(content.checksum().as_ref(), checksum, digest)?;
         }
-        _ => content = found.read(from, options.budget, content).await?,
+        _ => content = found.read(from, options, content).await?,
     }
     if content.files().is_empty() {
         return Err(Error::NotManifests { digest: digest.clone(), found: "empty".to_owned() });
@@ -111,7 +113,7 @@ impl Found {
         let digest = self.raw.digest();
         let nothing =
             |found: &str| Error::NotManifests { digest: digest.clone(), found: found.to_owned() };
-        let text = self.text(from, options.budget).await?;
+        let text = self.text(from, options).await?;
         if !text.has_files() {
             return Err(nothing("empty"));
         }

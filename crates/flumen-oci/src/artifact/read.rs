@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Budget, annotations,
+    PullOptions, annotations,
     sink::Text,
     transfer::read_blocking,
     unpack::{Compression, FileEntry, Meter, Sink, safe_path, unpack},
@@ -72,23 +72,24 @@ impl Found {
     }
 
     /// The text of all manifests.
-    pub(super) async fn text(&self, from: &Repository, budget: Budget) -> Result<Text> {
+    pub(super) async fn text(&self, from: &Repository, options: &PullOptions) -> Result<Text> {
         let text = match &self.layout {
             Layout::Tree(_) => Text::of_manifests(),
             Layout::Files(files) if files.len() > 1 => Text::of_file(Path::new(ORAS_FILE)),
             Layout::Files(_) | Layout::Text { .. } => Text::of_all_files(),
         };
-        self.read(from, budget, text).await
+        self.read(from, options, text).await
     }
 
     /// All files, into a sink that nobody looks at yet.
     pub(super) async fn read<S: Sink + Send + 'static>(
         &self,
         from: &Repository,
-        budget: Budget,
+        options: &PullOptions,
         mut sink: S,
     ) -> Result<S> {
-        let mut meter = Meter::new(budget);
+        let PullOptions { budget, watch, .. } = options;
+        let mut meter = Meter::new(*budget);
         if let Layout::Files(files) = &self.layout {
             for (path, layer) in files {
                 meter.charge(layer.size, &layer.digest)?;
@@ -97,7 +98,9 @@ impl Found {
                     continue;
                 }
                 let (path, digest) = (path.clone(), layer.digest.clone());
-                sink = read_blocking(from.blob(layer).await?, move |content| {
+                watch.found(layer.size);
+                let content = watch.over(from.blob(layer).await?);
+                sink = read_blocking(content, move |content| {
                     let entry = FileEntry { path: &path, mode: DEFAULT_MODE };
                     sink.file(&entry, content).map_err(|source| Error::InvalidArchive {
                         digest,
@@ -120,7 +123,9 @@ impl Found {
             return Err(Error::OverBudget { digest: layer.digest.clone(), limit: budget.bytes });
         }
         let digest = layer.digest.clone();
-        read_blocking(from.blob(layer).await?, move |content| {
+        watch.found(layer.size);
+        let content = watch.over(from.blob(layer).await?);
+        read_blocking(content, move |content| {
             unpack(&digest, compression, content, &mut meter, &mut sink)?;
             Ok(sink)
         })

@@ -20,9 +20,7 @@ impl RemoteRepository {
     ) -> Result<Vec<Descriptor>> {
         let mut referrers = match self.kept_by_registry(digest, artifact_type).await? {
             Some(referrers) => referrers,
-            None => {
-                self.kept_by_clients(digest).await?.map_or_else(Vec::new, |index| index.manifests)
-            }
+            None => self.kept_by_clients(digest).await?,
         };
         if let Some(wanted) = artifact_type {
             referrers.retain(|referrer| referrer.artifact_type.as_deref() == Some(wanted));
@@ -31,7 +29,7 @@ impl RemoteRepository {
     }
 
     /// The list of the registry, or nothing if it keeps none.
-    async fn kept_by_registry(
+    pub(crate) async fn kept_by_registry(
         &self,
         digest: &Digest,
         artifact_type: Option<&str>,
@@ -68,7 +66,13 @@ impl RemoteRepository {
         Ok(referrers)
     }
 
-    async fn kept_by_clients(&self, digest: &Digest) -> Result<Option<Index>> {
+    /// The list that clients keep where the registry does not.
+    pub(crate) async fn kept_by_clients(&self, digest: &Digest) -> Result<Vec<Descriptor>> {
+        let index = self.index_of_clients(digest).await?;
+        Ok(index.map_or_else(Vec::new, |index| index.manifests))
+    }
+
+    async fn index_of_clients(&self, digest: &Digest) -> Result<Option<Index>> {
         let list = Target::Tag(referrer::fallback_tag(digest));
         match self.manifest(&list).await.and_then(|list| list.parse()) {
             Ok(Document::Index(index)) => Ok(Some(index)),
@@ -82,7 +86,7 @@ impl RemoteRepository {
         let Ok(document) = manifest.parse() else { return Ok(()) };
         let Some(subject) = document.subject() else { return Ok(()) };
         let tag = referrer::fallback_tag(&subject.digest);
-        let list = self.kept_by_clients(&subject.digest).await?;
+        let list = self.index_of_clients(&subject.digest).await?;
         let mut list = list.unwrap_or_else(|| Index {
             schema_version: 2,
             media_type: Some(media_type::OCI_INDEX.to_owned()),

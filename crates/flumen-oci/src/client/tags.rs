@@ -18,20 +18,30 @@ struct TagList {
 
 impl RemoteRepository {
     pub(crate) async fn tags(&self) -> Result<Vec<String>> {
-        let what = format!("the tags of {}/{}", self.registry.host(), self.path);
+        let too_many = || Error::TooLarge { what: self.tags_name(), limit: MAX_TAGS as u64 };
+        self.tags_up_to(MAX_TAGS).await?.ok_or_else(too_many)
+    }
+
+    /// All tags, or nothing if there are more than `max`.
+    pub(crate) async fn tags_up_to(&self, max: usize) -> Result<Option<Vec<String>>> {
+        let what = self.tags_name();
         let url = self.url(&format!("tags/list?n={PAGE_SIZE}")).await?;
         let mut tags = Vec::new();
         self.each_page(url, &what, |answer| {
             tags.extend(self.page_of_tags(answer, &what)?);
-            if tags.len() > MAX_TAGS {
-                return Err(Error::TooLarge { what: what.clone(), limit: MAX_TAGS as u64 });
-            }
-            Ok(true)
+            Ok(tags.len() <= max)
         })
         .await?;
+        if tags.len() > max {
+            return Ok(None);
+        }
         tags.sort_unstable();
         tags.dedup();
-        Ok(tags)
+        Ok(Some(tags))
+    }
+
+    fn tags_name(&self) -> String {
+        format!("the tags of {}/{}", self.registry.host(), self.path)
     }
 
     fn page_of_tags(&self, answer: &Answer, what: &str) -> Result<Vec<String>> {

@@ -24,7 +24,7 @@ use super::{RemoteRepository, answer::Answer, auth::Scope, redirect, transport::
 use crate::{BlobStream, Descriptor, Error, Result};
 
 /// Blobs up to this size are kept in memory, so that they can be sent again.
-const MAX_SMALL: u64 = 64 << 10;
+pub(crate) const MAX_SMALL: u64 = 64 << 10;
 /// The size of one piece where the registry does not take everything at once.
 const PIECE: usize = 4 << 20;
 /// Registries may ask for larger pieces than ours, up to this.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
-use super::CopyOptions;
+use super::{CopyOptions, memory::Source};
 use crate::{
     Descriptor, Digest, Document, Error, RawManifest, Repository, Result, Target, media_type,
     referrer,
@@ -42,10 +42,12 @@ impl Graph {
     pub(super) async fn explore(
         from: &Repository,
         root: RawManifest,
+        source: &Source,
         options: &CopyOptions,
     ) -> Result<Self> {
         let mut explorer = Explorer {
             from,
+            source,
             parallel: options.parallel.max(1),
             budget: options.budget,
             seen: HashSet::from([root.digest().clone()]),
@@ -65,6 +67,7 @@ impl Graph {
 
 struct Explorer<'a> {
     from: &'a Repository,
+    source: &'a Source,
     parallel: usize,
     budget: Budget,
     /// Manifests and blobs that have been found.
@@ -99,11 +102,16 @@ impl Explorer<'_> {
 
     /// Manifests that speak about those from `first` on and are not in the graph yet.
     async fn speakers(&mut self, first: usize) -> Result<Vec<RawManifest>> {
-        let from = self.from;
+        let (from, source) = (self.from, self.source);
         let subjects = self.graph.manifests[first..].iter().map(|subject| subject.digest().clone());
         let answers: Vec<_> = stream::iter(subjects.collect::<Vec<_>>())
             .map(|subject| async move {
-                future::try_join(from.referrers(&subject, None), cosign_tags(from, &subject)).await
+                let tags = source.tags(from).await;
+                future::try_join(
+                    referrers(from, &subject, source, tags),
+                    cosign_tags(from, &subject, tags),
+                )
+                .await
             })
             .buffered(self.parallel)
             .try_collect()
@@ -183,10 +191,38 @@ impl Explorer<'_> {
     }
 }
 
+/// Manifests whose subject it is. `tags` are all tags of the repository, if they are known.
+async fn referrers(
+    from: &Repository,
+    subject: &Digest,
+    source: &Source,
+    tags: Option<&HashSet<String>>,
+) -> Result<Vec<Descriptor>> {
+    let Repository::Remote(remote) = from else { return from.referrers(subject, None).await };
+    if !source.keeps_referrers.expects_no() {
+        let kept = remote.kept_by_registry(subject, None).await?;
+        source.keeps_referrers.learn(kept.is_some());
+        if let Some(referrers) = kept {
+            return Ok(referrers);
+        }
+    }
+    if tags.is_some_and(|tags| !tags.contains(&referrer::fallback_tag(subject))) {
+        return Ok(Vec::new());
+    }
+    remote.kept_by_clients(subject).await
+}
+
 /// Manifests under cosign's tags for `subject`.
-async fn cosign_tags(from: &Repository, subject: &Digest) -> Result<Vec<(String, RawManifest)>> {
-    let probes = referrer::COSIGN_SUFFIXES.map(|suffix| async move {
-        let tag = format!("{}.{suffix}", referrer::fallback_tag(subject));
+async fn cosign_tags(
+    from: &Repository,
+    subject: &Digest,
+    tags: Option<&HashSet<String>>,
+) -> Result<Vec<(String, RawManifest)>> {
+    let names = referrer::COSIGN_SUFFIXES
+        .map(|suffix| format!("{}.{suffix}", referrer::fallback_tag(subject)))
+        .into_iter()
+        .filter(|tag| tags.is_none_or(|tags| tags.contains(tag)));
+    let probes = names.map(|tag| async move {
         match from.manifest(&Target::Tag(tag.clone())).await {
             Ok(manifest) => Ok(Some((tag, manifest))),
             Err(error) if error.is_not_found() => Ok(None),

@@ -4,6 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
     fs,
     path::Path,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -32,12 +33,13 @@ impl Shared {
             return Err(Error::ReadOnlyArchive { path: self.store.path().to_owned() });
         };
         let _lock = directory.lock()?;
-        let mut index = directory.index()?;
+        let index = directory.index()?;
         let reachable = self.reachable(&index)?;
         let before = index.entries().len();
+        let mut index = Arc::unwrap_or_clone(index);
         index.retain(|entry| reachable.contains(&entry.descriptor().digest));
         if index.entries().len() < before {
-            directory.write_index(&index)?;
+            directory.write_index(index)?;
         }
         sweep(directory, &reachable, min_age)
     }

@@ -7,9 +7,10 @@
 //! Nothing below the root may be a symbolic link: content comes from the layout, and goes into it.
 
 use std::{
-    fs::{self, File, FileTimes, OpenOptions},
+    fs::{self, File, FileTimes, Metadata, OpenOptions},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
+    sync::Arc,
     time::SystemTime,
 };
 
@@ -19,6 +20,7 @@ use tempfile::{NamedTempFile, TempPath};
 use super::{
     extent::{Extent, io_error},
     index::{LayoutIndex, MAX_INDEX_BYTES},
+    snapshot::Snapshot,
     store::{Incoming, Place},
 };
 use crate::{Descriptor, Digest, Error, Result};
@@ -57,6 +59,7 @@ pub(super) fn check_marker(path: &Path, bytes: &[u8]) -> Result<()> {
 #[derive(Debug)]
 pub(super) struct Directory {
     root: PathBuf,
+    snapshot: Snapshot,
 }
 
 impl Directory {
@@ -67,21 +70,20 @@ impl Directory {
             reason: format!("not an OCI layout: there is no `{MARKER}` in it"),
         })?;
         check_marker(&path, &marker)?;
-        Ok(Self { root: root.to_owned() })
+        Ok(Self { root: root.to_owned(), snapshot: Snapshot::default() })
     }
 
     /// Opens a layout, or makes one of a directory that is missing or empty.
     pub(super) fn create(root: &Path, visibility: Visibility) -> Result<Self> {
         create_dir(root, visibility)?;
-        let directory = Self { root: root.to_owned() };
         if !root.join(MARKER).exists() {
             require_empty(root)?;
-            directory.place(MARKER, marker())?;
+            place(root, MARKER, marker())?;
         }
         let opened = Self::open(root)?;
         let _lock = opened.lock()?;
         if !root.join(INDEX).exists() {
-            opened.write_index(&LayoutIndex::default())?;
+            opened.write_index(LayoutIndex::default())?;
         }
         Ok(opened)
     }
@@ -90,28 +92,34 @@ impl Directory {
         &self.root
     }
 
-    pub(super) fn index(&self) -> Result<LayoutIndex> {
+    pub(super) fn index(&self) -> Result<Arc<LayoutIndex>> {
         let path = self.root.join(INDEX);
-        let bytes = read_file(&path, MAX_INDEX_BYTES)?.ok_or_else(|| Error::InvalidLayout {
+        let missing = || Error::InvalidLayout {
             path: self.root.clone(),
             reason: format!("there is no `{INDEX}` in it"),
-        })?;
-        LayoutIndex::parse(&path, &bytes)
+        };
+        let metadata = regular_file(&path)?.ok_or_else(missing)?;
+        if let Some(index) = self.snapshot.get(&metadata) {
+            return Ok(index);
+        }
+        let bytes = read_file(&path, MAX_INDEX_BYTES)?.ok_or_else(missing)?;
+        Ok(self.snapshot.set(&metadata, LayoutIndex::parse(&path, &bytes)?))
     }
 
     /// Changes the index; other processes see it as it was or as it will be.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut LayoutIndex) -> T) -> Result<T> {
         let _lock = self.lock()?;
-        let mut index = self.index()?;
+        let mut index = Arc::unwrap_or_clone(self.index()?);
         let result = change(&mut index);
-        self.write_index(&index)?;
+        self.write_index(index)?;
         Ok(result)
     }
 
     /// Where content lies, if it is here.
     pub(super) fn locate(&self, digest: &Digest) -> Result<Option<Extent>> {
         let path = self.blob_path(digest)?;
-        Ok(regular_file(&path)?.map(|size| Extent { path, offset: 0, size }))
+        let file = regular_file(&path)?;
+        Ok(file.map(|metadata| Extent { path, offset: 0, size: metadata.len() }))
     }
 
     /// Whether content is here, and keeps it from being collected for as long as new content is.
@@ -152,21 +160,14 @@ impl Directory {
     }
 
     /// Must be called by the holder of the lock.
-    pub(super) fn write_index(&self, index: &LayoutIndex) -> Result<()> {
+    pub(super) fn write_index(&self, index: LayoutIndex) -> Result<()> {
         // What the index speaks of must not be lost while the index is kept.
         for algorithm in ["sha256", "sha512"] {
             sync_dir(&self.root.join(BLOBS).join(algorithm))?;
         }
-        self.place(INDEX, &index.to_bytes())?;
+        let metadata = place(&self.root, INDEX, &index.to_bytes())?;
+        self.snapshot.set(&metadata, index);
         sync_dir(&self.root)
-    }
-
-    /// Replaces a small file of the layout.
-    fn place(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let target = self.root.join(name);
-        let (mut file, path) = temporary(&self.root)?.into_parts();
-        file.write_all(bytes).map_err(|source| io_error(&target, source))?;
-        persist(&file, path, &target)
     }
 
     fn blob_path(&self, digest: &Digest) -> Result<PathBuf> {
@@ -176,6 +177,16 @@ impl Directory {
         refuse_link(&dir)?;
         Ok(dir.join(digest.hex()))
     }
+}
+
+/// Replaces a small file of the layout, and describes the new one.
+fn place(root: &Path, name: &str, bytes: &[u8]) -> Result<Metadata> {
+    let target = root.join(name);
+    let (mut file, path) = temporary(root)?.into_parts();
+    let written = file.write_all(bytes).and_then(|()| file.metadata());
+    let metadata = written.map_err(|source| io_error(&target, source))?;
+    persist(&file, path, &target)?;
+    Ok(metadata)
 }
 
 /// A file for what will be renamed within `dir`, readable by whom the mask allows.
@@ -234,7 +245,7 @@ fn require_empty(root: &Path) -> Result<()> {
 
 /// The content of a small regular file, if it is there.
 fn read_file(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
-    let Some(size) = regular_file(path)? else { return Ok(None) };
+    let Some(size) = regular_file(path)?.map(|metadata| metadata.len()) else { return Ok(None) };
     let mut bytes = Vec::new();
     if size <= max {
         File::open(path)
@@ -250,10 +261,10 @@ fn read_file(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The size of a file, if it is there. Refuses links, directories, pipes and devices.
-fn regular_file(path: &Path) -> Result<Option<u64>> {
+/// What is known about a file, if it is there. Refuses links, directories, pipes and devices.
+fn regular_file(path: &Path) -> Result<Option<Metadata>> {
     let kind = match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_file() => return Ok(Some(metadata.len())),
+        Ok(metadata) if metadata.is_file() => return Ok(Some(metadata)),
         Ok(metadata) if metadata.is_symlink() => "a symbolic link",
         Ok(metadata) if metadata.is_dir() => "a directory",
         Ok(_) => "a pipe or device",

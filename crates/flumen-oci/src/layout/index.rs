@@ -1,8 +1,9 @@
 //! `index.json`: which manifests a layout holds, and under which tags.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     path::Path,
+    sync::OnceLock,
 };
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,16 @@ pub(super) struct LayoutIndex {
     manifests: Vec<Entry>,
     #[serde(flatten)]
     rest: Map<String, Value>,
+    /// Made by the first look, and again after a change.
+    #[serde(skip)]
+    register: OnceLock<Register>,
+}
+
+/// Where in the list a tag or digest comes first.
+#[derive(Clone, Debug, Default)]
+struct Register {
+    tags: HashMap<String, usize>,
+    digests: HashMap<Digest, usize>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,7 +59,7 @@ impl Entry {
 impl Default for LayoutIndex {
     fn default() -> Self {
         let rest = Map::from_iter([("mediaType".to_owned(), media_type::OCI_INDEX.into())]);
-        Self { schema_version: 2, manifests: Vec::new(), rest }
+        Self { schema_version: 2, manifests: Vec::new(), rest, register: OnceLock::new() }
     }
 }
 
@@ -76,11 +87,23 @@ impl LayoutIndex {
 
     /// The entry that a tag or digest names.
     pub(super) fn find(&self, target: &Target) -> Option<&Descriptor> {
-        let names = |entry: &&Entry| match target {
-            Target::Tag(tag) => entry.tag() == Some(tag),
-            Target::Digest(digest) => entry.descriptor.digest == *digest,
+        let register = self.register.get_or_init(|| self.registered());
+        let number = match target {
+            Target::Tag(tag) => register.tags.get(tag),
+            Target::Digest(digest) => register.digests.get(digest),
         };
-        self.manifests.iter().find(names).map(Entry::descriptor)
+        self.manifests.get(*number?).map(Entry::descriptor)
+    }
+
+    fn registered(&self) -> Register {
+        let mut register = Register::default();
+        for (number, entry) in self.manifests.iter().enumerate() {
+            if let Some(tag) = entry.tag() {
+                register.tags.entry(tag.to_owned()).or_insert(number);
+            }
+            register.digests.entry(entry.descriptor.digest.clone()).or_insert(number);
+        }
+        register
     }
 
     /// Adds a manifest or moves a tag to it.
@@ -88,6 +111,7 @@ impl LayoutIndex {
     /// `children` are reached through the manifest from now on, so entries that only kept them
     /// alive go.
     pub(super) fn put(&mut self, manifest: &Descriptor, tag: Option<&str>, children: &[Digest]) {
+        self.register.take();
         let children: HashSet<&Digest> = children.iter().collect();
         self.manifests.retain(|entry| match entry.tag() {
             Some(known) => Some(known) != tag || entry.descriptor.digest == manifest.digest,
@@ -122,6 +146,7 @@ impl LayoutIndex {
 
     /// Forgets what a tag or digest names; says whether there was anything.
     pub(super) fn remove(&mut self, target: &Target) -> bool {
+        self.register.take();
         let before = self.manifests.len();
         self.manifests.retain(|entry| match target {
             Target::Tag(tag) => entry.tag() != Some(tag),
@@ -131,6 +156,7 @@ impl LayoutIndex {
     }
 
     pub(super) fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
+        self.register.take();
         self.manifests.retain(keep);
     }
 

@@ -5,15 +5,28 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Shared, index::Entry};
+use super::{
+    Shared,
+    index::{Entry, LayoutIndex},
+};
 use crate::{Descriptor, Digest, Document, RawManifest, Result, Target, referrer};
 
 /// What is known about manifests that have been asked.
 #[derive(Debug, Default)]
-pub(super) struct Subjects(Mutex<HashMap<Digest, Option<Referrer>>>);
+pub(super) struct Subjects {
+    asked: Mutex<HashMap<Digest, Option<Referrer>>>,
+    listed: Mutex<Option<Listed>>,
+}
+
+/// Who speaks about whom in one state of the index.
+#[derive(Debug)]
+struct Listed {
+    index: Arc<LayoutIndex>,
+    by_subject: Arc<HashMap<Digest, Vec<Descriptor>>>,
+}
 
 #[derive(Clone, Debug)]
 struct Referrer {
@@ -26,11 +39,7 @@ impl Shared {
     /// Manifests that name `digest` as their subject, and those that the tag lists which stands
     /// in for such lists on registries that have none.
     pub(super) fn referrers(&self, digest: &Digest) -> Result<Vec<Descriptor>> {
-        let mut found = Vec::new();
-        for entry in self.store.index()?.entries() {
-            let referrer = self.referrer(entry.descriptor())?;
-            found.extend(referrer.filter(|r| r.subject == *digest).map(|r| r.descriptor));
-        }
+        let mut found = self.by_subject()?.get(digest).cloned().unwrap_or_default();
         let fallback = Target::Tag(referrer::fallback_tag(digest));
         if self.find(&fallback)?.is_some()
             && let Document::Index(index) = self.manifest(&fallback)?.parse()?
@@ -40,6 +49,25 @@ impl Shared {
         found.sort_by(|a, b| a.digest.cmp(&b.digest));
         found.dedup_by(|a, b| a.digest == b.digest);
         Ok(found)
+    }
+
+    pub(super) fn by_subject(&self) -> Result<Arc<HashMap<Digest, Vec<Descriptor>>>> {
+        let index = self.store.index()?;
+        if let Some(listed) = &*locked(&self.subjects.listed)
+            && Arc::ptr_eq(&listed.index, &index)
+        {
+            return Ok(Arc::clone(&listed.by_subject));
+        }
+        let mut by_subject: HashMap<Digest, Vec<Descriptor>> = HashMap::new();
+        for entry in index.entries() {
+            if let Some(Referrer { subject, descriptor }) = self.referrer(entry.descriptor())? {
+                by_subject.entry(subject).or_default().push(descriptor);
+            }
+        }
+        let by_subject = Arc::new(by_subject);
+        *locked(&self.subjects.listed) =
+            Some(Listed { index, by_subject: Arc::clone(&by_subject) });
+        Ok(by_subject)
     }
 
     /// What an entry is about: by its manifest, or by a tag that names a digest.
@@ -54,8 +82,7 @@ impl Shared {
     }
 
     fn referrer(&self, manifest: &Descriptor) -> Result<Option<Referrer>> {
-        let known = || self.subjects.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(referrer) = known().get(&manifest.digest) {
+        if let Some(referrer) = locked(&self.subjects.asked).get(&manifest.digest) {
             return Ok(referrer.clone());
         }
         let referrer = if manifest.is_manifest() {
@@ -69,7 +96,12 @@ impl Shared {
         } else {
             None
         };
-        known().insert(manifest.digest.clone(), referrer.clone());
+        locked(&self.subjects.asked).insert(manifest.digest.clone(), referrer.clone());
         Ok(referrer)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is in there is whole whatever happens to those who use it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -56,7 +56,7 @@ impl Store {
     /// The index as it is now; nobody waits for whoever looks at it.
     pub(super) fn index(&self) -> Result<Arc<LayoutIndex>> {
         match self {
-            Self::Directory(directory) => directory.index().map(Arc::new),
+            Self::Directory(directory) => directory.index(),
             Self::Archive(archive) => Ok(archive.index()),
         }
     }

@@ -174,6 +174,50 @@ async fn many_writers_lose_no_tag() {
     assert_eq!(layout.tags().await.expect("tags"), expected);
 }
 
+/// An index that is still the same value was not read again.
+#[tokio::test]
+async fn an_index_is_read_once_until_it_changes() {
+    let dir = tempfile::tempdir().expect("scratch directory");
+    let writer = Layout::create(dir.path()).expect("layout");
+    let mut manifests = Vec::new();
+    for number in 0..20 {
+        manifests.push(put(&writer, &number.to_string(), Some(&format!("v{number}"))).await);
+    }
+    put_about(&writer, "signature", None, Some(&manifests[0])).await;
+
+    let reader = Layout::open(dir.path()).expect("the same layout");
+    let index = |layout: &Layout| layout.0.store.index().expect("an index");
+    let subjects = || reader.0.by_subject().expect("subjects");
+    let (first, about) = (index(&reader), subjects());
+    for (number, manifest) in manifests.iter().enumerate() {
+        let found = reader.manifest(&tag(&format!("v{number}"))).await.expect("by tag");
+        assert_eq!(found, *manifest);
+        let by_digest = Target::Digest(manifest.digest().clone());
+        reader.resolve(&by_digest).await.expect("by digest");
+        reader.tags().await.expect("tags");
+        let referrers = reader.referrers(manifest.digest(), None).await.expect("referrers");
+        assert_eq!(referrers.len(), usize::from(number == 0));
+    }
+    assert!(Arc::ptr_eq(&first, &index(&reader)));
+    assert!(Arc::ptr_eq(&about, &subjects()));
+
+    put(&writer, "more", Some("more")).await;
+    let written = index(&writer);
+    writer.manifest(&tag("more")).await.expect("what it wrote itself");
+    assert!(Arc::ptr_eq(&written, &index(&writer)));
+    reader.manifest(&tag("more")).await.expect("what another process wrote");
+    let signature = put_about(&writer, "late", None, Some(&manifests[1])).await;
+    let late = reader.referrers(manifests[1].digest(), None).await.expect("referrers");
+    assert_eq!(late[0].digest, *signature.digest());
+
+    // Other tools write into the file.
+    let path = dir.path().join("index.json");
+    let text = fs::read_to_string(&path).expect("index");
+    fs::write(&path, text.replace("\"more\"", "\"another\"")).expect("written");
+    reader.manifest(&tag("another")).await.expect("what another tool wrote");
+    assert!(reader.manifest(&tag("more")).await.expect_err("renamed").is_not_found());
+}
+
 #[tokio::test]
 async fn referrers_are_found_by_their_subject() {
     let dir = tempfile::tempdir().expect("scratch directory");

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read as _, path::Path};
 
-use flumen_oci::{Location, Repository, Target, copy};
+use flumen_oci::{Location, Repository, Target, copy::Copier};
 
 use super::{
     ArtifactArgs,
@@ -25,7 +25,11 @@ pub(super) struct Job {
 }
 
 /// What the arguments ask for.
-pub(super) async fn jobs(args: &ArtifactArgs, places: &Places) -> Result<Vec<Job>, CommandError> {
+pub(super) async fn jobs(
+    args: &ArtifactArgs,
+    places: &Places,
+    copier: &Copier,
+) -> Result<Vec<Job>, CommandError> {
     if let Some(file) = &args.from_file {
         return listed(file, places).await;
     }
@@ -34,7 +38,7 @@ pub(super) async fn jobs(args: &ArtifactArgs, places: &Places) -> Result<Vec<Job
         return Ok(Vec::new());
     };
     if args.all_tags {
-        return all_tags(source, destination, places).await;
+        return all_tags(source, destination, places, copier).await;
     }
     if let Location::Disk(_) = destination {
         // No layout is begun for what cannot be read.
@@ -91,12 +95,13 @@ async fn all_tags(
     source: &Location,
     destination: &Location,
     places: &Places,
+    copier: &Copier,
 ) -> Result<Vec<Job>, CommandError> {
     if source.target().is_some() || destination.target().is_some() {
         let message = "`--all-tags` copies every tag, so neither place may name one";
         return Err(CommandError::failure(message));
     }
-    let tags = copy::artifact_tags(&places.open(source, Side::Source)?).await?;
+    let tags = copier.artifact_tags(&places.open(source, Side::Source)?).await?;
     let job = |tag: String| {
         let (from, to) = (source.with_tag(Some(&tag)), destination.with_tag(Some(&tag)));
         Job::open(from, Target::Tag(tag), to, places)

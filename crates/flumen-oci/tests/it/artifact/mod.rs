@@ -6,6 +6,7 @@ mod directories;
 mod encryption;
 mod formats;
 mod layouts;
+mod progress;
 
 use std::collections::BTreeMap;
 

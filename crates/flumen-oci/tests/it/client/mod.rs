@@ -7,7 +7,7 @@ mod limits;
 mod redirects;
 mod registries;
 mod retries;
-mod stub;
+pub(crate) mod stub;
 mod tls;
 mod uploads;
 

@@ -18,27 +18,27 @@ use tokio_rustls::TlsAcceptor;
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) method: String,
+pub(crate) struct Seen {
+    pub(crate) method: String,
     /// Path and query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// By lower-case name.
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Seen {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
-    pub(super) fn body_text(&self) -> String {
+    pub(crate) fn body_text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// A proper answer.
     Answer { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
     /// These bytes, and the connection closes.
@@ -47,19 +47,19 @@ pub(super) enum Reply {
     Silence(Vec<u8>),
 }
 
-pub(super) fn reply(status: u16) -> Reply {
+pub(crate) fn reply(status: u16) -> Reply {
     Reply::Answer { status, headers: Vec::new(), body: Vec::new() }
 }
 
 impl Reply {
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
             headers.push((name.to_owned(), value.to_owned()));
         }
         self
     }
 
-    pub(super) fn body(mut self, content: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn body(mut self, content: impl AsRef<[u8]>) -> Self {
         if let Self::Answer { body, .. } = &mut self {
             *body = content.as_ref().to_vec();
         }
@@ -70,19 +70,19 @@ impl Reply {
 /// Decides an answer; the number says how many requests came before.
 type Script = dyn Fn(&Seen, usize) -> Reply + Send + Sync;
 
-pub(super) struct Stub {
+pub(crate) struct Stub {
     host: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Stub {
-    pub(super) async fn start(
+    pub(crate) async fn start(
         script: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::serve(None, script).await
     }
 
-    pub(super) async fn start_tls(
+    pub(crate) async fn start_tls(
         acceptor: TlsAcceptor,
         script: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static,
     ) -> Self {
@@ -120,18 +120,18 @@ impl Stub {
         Self { host, seen }
     }
 
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
     /// What was asked, without the question which protocol is spoken here.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         let seen = self.seen.lock().expect("no panic");
         seen.iter().filter(|seen| seen.path != "/v2/").cloned().collect()
     }
 
     /// The same as `METHOD path`.
-    pub(super) fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.seen().iter().map(|seen| format!("{} {}", seen.method, seen.path)).collect()
     }
 }

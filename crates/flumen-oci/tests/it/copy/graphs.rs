@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use flumen_oci::{
     BlobStream, Descriptor, Error, RawManifest, Repository, Target,
-    copy::{Budget, Copied, CopyOptions, artifact_tags, copy},
+    copy::{Budget, Copied, Copier, CopyOptions, copy},
     layout::Layout,
     media_type,
 };
@@ -174,5 +174,6 @@ async fn tags_of_signatures_are_not_artifacts() {
     let source = layout(&dir.path().join("source"));
     Sample::put(&source).await;
     assert_eq!(source.tags().await.expect("tags").len(), 2);
-    assert_eq!(artifact_tags(&source).await.expect("tags"), ["v1"]);
+    let copier = Copier::new(CopyOptions::default());
+    assert_eq!(copier.artifact_tags(&source).await.expect("tags"), ["v1"]);
 }

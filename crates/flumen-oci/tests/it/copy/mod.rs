@@ -3,6 +3,7 @@
 
 mod graphs;
 mod judges;
+mod requests;
 mod sample;
 
 use flumen_oci::{

@@ -1,0 +1,173 @@
+//! An expression from its text to its value.
+
+use std::fmt::Write;
+
+use cel::{
+    common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue},
+    parser::{ParseErrors, Parser},
+};
+use flumen_yaml::Node;
+
+use super::{
+    Budget, Fault,
+    check::{self, Mistake},
+    convert,
+    eval::{Evaluation, constant},
+    functions, limits, strings,
+    types::Type,
+    value::Value,
+};
+
+/// An expression that was parsed once and can be evaluated often.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    source: String,
+    tree: IdedExpr,
+}
+
+/// Why an expression can never be evaluated.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error("failed to parse the CEL expression '{expression}': {issues}")]
+    Parse { expression: String, issues: String },
+    #[error("failed to create CEL program: {0}")]
+    Constant(String),
+    #[error("CEL expression output type mismatch: expected bool, got {0}")]
+    NotBool(String),
+    #[error(transparent)]
+    TooLarge(#[from] limits::TooLarge),
+}
+
+/// Why an expression has no answer for an object.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluationError {
+    #[error("failed to evaluate the CEL expression '{expression}': {problem}")]
+    Failed { expression: String, problem: String },
+    #[error("failed to evaluate CEL expression as boolean: '{expression}'")]
+    NotBool { expression: String },
+}
+
+impl Expression {
+    /// Parses an expression. Which variables and functions exist shows when it is evaluated.
+    pub(crate) fn parse(source: &str) -> Result<Self, CompileError> {
+        let expression = Self::read(source)?;
+        expression.check_constants()?;
+        Ok(expression)
+    }
+
+    /// Parses an expression and checks that it is a question about some objects: only they may be named,
+    /// and the answer must be yes or no whatever is in them.
+    pub(crate) fn check(source: &str, variables: &[&str]) -> Result<Self, CompileError> {
+        let expression = Self::read(source)?;
+        let found = check::check(&expression.tree, source, variables)
+            .map_err(|mistakes| not_parsed(source, &mistakes))?;
+        if found != Type::Bool {
+            return Err(CompileError::NotBool(found.declared()));
+        }
+        expression.check_constants()?;
+        Ok(expression)
+    }
+
+    fn read(source: &str) -> Result<Self, CompileError> {
+        limits::check(source)?;
+        // The limits above take the place of the parser's own, behind which it does not stand firm.
+        let parser = Parser::new().max_recursion_depth(u16::MAX).enable_optional_syntax(true);
+        let tree = parser.parse(source).map_err(|errors| not_parsed(source, &mistakes(&errors)))?;
+        limits::check_depth(&tree)?;
+        let reserved = check::reserved_names(&tree, source);
+        if !reserved.is_empty() {
+            return Err(not_parsed(source, &reserved));
+        }
+        Ok(Self { source: source.to_owned(), tree })
+    }
+
+    fn check_constants(&self) -> Result<(), CompileError> {
+        check_constants(&self.tree).map_err(|fault| CompileError::Constant(fault.to_string()))
+    }
+
+    /// The answer to a question, with the variables that it may ask about.
+    pub(crate) fn is_true(&self, variables: &[(&str, &Node)]) -> Result<bool, EvaluationError> {
+        match Evaluation::new(variables).value(&self.tree) {
+            Ok(Value::Bool(answer)) => Ok(answer),
+            Ok(_) => Err(EvaluationError::NotBool { expression: self.source.clone() }),
+            Err(fault) => Err(EvaluationError::Failed {
+                expression: self.source.clone(),
+                problem: fault.to_string(),
+            }),
+        }
+    }
+}
+
+/// The mistakes that the parser found, without its remarks on how it went on after them.
+fn mistakes(errors: &ParseErrors) -> Vec<Mistake> {
+    let genuine = errors.errors.iter().filter(|error| !error.msg.starts_with("Incomplete `"));
+    let mistakes = genuine.map(|error| {
+        let (line, column) = error.pos;
+        let (line, column) = (line.unsigned_abs(), column.unsigned_abs());
+        Mistake { line, column, text: error.msg.clone() }
+    });
+    mistakes.collect()
+}
+
+fn not_parsed(source: &str, mistakes: &[Mistake]) -> CompileError {
+    let issues: Vec<_> = mistakes.iter().map(|mistake| issue(source, mistake)).collect();
+    CompileError::Parse { expression: source.to_owned(), issues: issues.join("\n") }
+}
+
+/// A mistake with its place, pointed at.
+fn issue(source: &str, Mistake { line, column, text }: &Mistake) -> String {
+    let mut issue = format!("ERROR: <input>:{line}:{column}: {text}");
+    if let Some(text) = source.lines().nth(line.saturating_sub(1)) {
+        // Below characters that may be wide stand wide dots.
+        let before = text.chars().chain(std::iter::repeat(' ')).take(column.saturating_sub(1));
+        let dots: String = before.map(|c| if c.is_ascii() { '.' } else { '．' }).collect();
+        let _ = write!(issue, "\n | {text}\n | {dots}^");
+    }
+    issue
+}
+
+/// Mistakes in constants that are found without an object: patterns and conversions.
+fn check_constants(expr: &IdedExpr) -> Result<(), Fault> {
+    if let Expr::Call(CallExpr { func_name, target, args }) = &expr.expr {
+        match (func_name.as_str(), target, args.as_slice()) {
+            (
+                "matches",
+                _,
+                [.., IdedExpr { expr: Expr::Literal(LiteralValue::String(it)), .. }],
+            ) => {
+                strings::pattern(it.inner())?;
+            }
+            (name, None, [IdedExpr { expr: Expr::Literal(literal), .. }])
+                if convert::is_conversion(name) =>
+            {
+                functions::apply(name, &[constant(literal)], &mut Budget::default())?;
+            }
+            _ => {}
+        }
+    }
+    children(expr).into_iter().try_for_each(check_constants)
+}
+
+/// The expressions of which an expression is made.
+pub(super) fn children(expr: &IdedExpr) -> Vec<&IdedExpr> {
+    match &expr.expr {
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => map.entries.iter().flat_map(|entry| parts(&entry.expr)).collect(),
+        Expr::Struct(message) => {
+            message.entries.iter().flat_map(|entry| parts(&entry.expr)).collect()
+        }
+        Expr::Comprehension(it) => {
+            vec![&it.iter_range, &it.accu_init, &it.loop_cond, &it.loop_step, &it.result]
+        }
+        Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
+    }
+}
+
+fn parts(entry: &EntryExpr) -> Vec<&IdedExpr> {
+    match entry {
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+        EntryExpr::StructField(field) => vec![&field.value],
+    }
+}

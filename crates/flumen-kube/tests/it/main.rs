@@ -1,0 +1,13 @@
+//! The client against a real API server, and against answers that a real one gives too rarely to wait for.
+#![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
+
+mod connecting;
+mod discovery;
+mod identities;
+mod lists;
+mod objects;
+mod rare_answers;
+mod refusals;
+mod retries;
+mod support;
+mod watches;
