@@ -177,7 +177,7 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
         if !self.site.approves_all || self.site.allows_large_prune {
             ready.options.prune = Prune::Unguarded;
         }
-        ready.options.deployment = Some(self.deployment(&plan.artifact).await?);
+        ready.options.deployment = Some(self.deployment(&plan.artifact)?);
         let (cluster, store) = (self.site.cluster, self.site.store(self.component.name()));
         match self.operation {
             Operation::Teardown => {
@@ -285,7 +285,7 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         planned::plan(&plan, &ready.objects, artifact, self.operation)
     }
 
-    async fn deployment(&self, artifact: &Digest) -> Result<Deployment> {
+    fn deployment(&self, artifact: &Digest) -> Result<Deployment> {
         let build = self.site.state.last_build(self.site.components_dir, self.component.name())?;
         let build = build.filter(|build| build.digest == *artifact);
         let place = self.site.install.registry.as_ref();

@@ -121,7 +121,8 @@ async fn acceptance_24_status_and_versions_are_no_change() {
     let before = site.field("deployment/web", ".metadata.resourceVersion");
     let patch = r#"{"status":{"observedGeneration":1,"replicas":2,"readyReplicas":2,
         "updatedReplicas":2,"availableReplicas":2,
-        "conditions":[{"type":"Available","status":"True"}]}}"#;
+        "conditions":[{"type":"Available","status":"True"},
+        {"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}"#;
     site.kubectl(&["patch", "deployment/web", "--subresource=status", "--type=merge", "-p", patch]);
     assert_ne!(site.field("deployment/web", ".metadata.resourceVersion"), before);
     let again = site.run("app", Operation::Deploy, None, None).await;

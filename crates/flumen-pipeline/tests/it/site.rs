@@ -238,7 +238,7 @@ impl TestSite {
         if outcome.succeeded() {
             Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
         } else {
-            Err(outcome.stderr.clone())
+            Err(outcome.stderr)
         }
     }
 
@@ -255,7 +255,7 @@ impl TestSite {
 
 pub(crate) fn config_map(name: &str, value: &str) -> String {
     format!(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  key: {value}\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  key: \"{value}\"\n---\n"
     )
 }
 

@@ -1,7 +1,5 @@
 //! What a deploy says while it runs.
 
-use std::sync::Mutex;
-
 use flumen_apply::{Progress as Step, Report};
 use flumen_pipeline::deploy::{Observer, Plan, Status};
 
@@ -18,13 +16,11 @@ const MAX_PLAN: (usize, usize) = (5_000, 1 << 20);
 pub(super) struct DeployProgress<'a> {
     component: &'a str,
     ui: &'a Ui,
-    /// What is waited for, as it was last told.
-    waited: Mutex<String>,
 }
 
 impl<'a> DeployProgress<'a> {
     pub(super) const fn new(component: &'a str, ui: &'a Ui) -> Self {
-        Self { component, ui, waited: Mutex::new(String::new()) }
+        Self { component, ui }
     }
 }
 
@@ -51,13 +47,8 @@ impl Report for DeployProgress<'_> {
                 self.log(&format!("{} {}", change.id, change.action.as_str()));
             }
             Step::Waiting(pending) => {
-                let waited: Vec<String> =
-                    pending.iter().map(|one| format!("{}: {}", one.id, one.why)).collect();
-                let waited = waited.join("; ");
-                let mut told = self.waited.lock().unwrap_or_else(|broken| broken.into_inner());
-                if *told != waited {
-                    self.log(&format!("waits for {waited}"));
-                    *told = waited;
+                for one in *pending {
+                    self.log(&format!("waits for {}: {}", one.id, one.why));
                 }
             }
             Step::Deferred(objects) => {

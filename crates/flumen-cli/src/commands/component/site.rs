@@ -95,7 +95,7 @@ impl SiteArgs {
 
     fn load(&self, ui: &Ui) -> Result<(Named, BTreeSet<String>, Graph), CommandError> {
         let (components, selected) = self.selection.load_all(ui)?;
-        let graph = Graph::new(components.values()).map_err(unordered)?;
+        let graph = Graph::new(components.values()).map_err(|error| unordered(&error))?;
         Ok((components, selected, graph))
     }
 }
@@ -170,7 +170,7 @@ fn signatures(install: &Install) -> Result<Option<Policy>, CommandError> {
     Ok(Some(Policy { trust, signed_as: wanted.signed_as.clone() }))
 }
 
-fn unordered(error: GraphError) -> CommandError {
+fn unordered(error: &GraphError) -> CommandError {
     let failure = Failure::new(error.to_string());
     match error.hint() {
         Some(hint) => failure.hint(hint).into(),
