@@ -4,8 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use flumen_apply::Planned;
 use flumen_diff::{
-    Change as ObjectChange, ChangeSubject, LineKind, ObjectDigest, PlanDocument, PlanOperation,
-    unified,
+    Change as ObjectChange, ChangeSubject, ObjectDigest, PlanDocument, PlanOperation, unified,
 };
 use flumen_object::{ObjectId, ObjectSet};
 use flumen_oci::Digest;
@@ -84,13 +83,7 @@ fn text(planned: &Planned) -> String {
         return text;
     }
     for line in unified(planned.live.as_ref(), planned.result.as_ref()) {
-        let sign = match line.kind {
-            LineKind::Header => "",
-            LineKind::Context => " ",
-            LineKind::Removed => "-",
-            LineKind::Added => "+",
-        };
-        let _ = writeln!(text, "{sign}{}", line.text.trim_end_matches('\n'));
+        let _ = writeln!(text, "{}", line.text);
     }
     text
 }

@@ -81,7 +81,7 @@ impl SiteArgs {
             repository,
             registries: SourceRegistries::new(&self.registry, None)?,
             signatures: signatures(&install)?,
-            by: env::user(),
+            by: env::author(),
             install,
             state,
         })

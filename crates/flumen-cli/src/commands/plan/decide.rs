@@ -64,7 +64,7 @@ pub(super) fn retry(args: &RetryArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 fn decide(name: &str, verdict: Verdict, done: &str, ui: &Ui) -> Result<(), CommandError> {
-    let decision = Decision { verdict, by: env::user(), at: Timestamp::now() };
+    let decision = Decision { verdict, by: env::author(), at: Timestamp::now() };
     let pending = PendingPlans::new(&env::state()?)?.decide(name, decision)?;
     ui.success(&format!(
         "{name} is {done}; the next run for {} goes on",
