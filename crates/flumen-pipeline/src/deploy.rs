@@ -1,6 +1,7 @@
 //! Deploys: from the artifact of a build to a cluster, with somebody's approval.
 //!
 //! - `machine` is the deploy of one component: sync, plan, approval, apply.
+//! - `on_cluster` is what those steps do on a real cluster; `planned` makes its plans readable.
 //! - `all` takes several components through it, in the order of their dependencies.
 //! - `approval` says who decides about a plan, `pending` keeps plans until somebody does.
 //! - `lock` lets one deploy of a component happen at a time.
@@ -9,8 +10,11 @@ mod all;
 mod approval;
 mod lock;
 mod machine;
+mod naming;
+mod on_cluster;
 mod pending;
 mod plan;
+mod planned;
 mod status;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +24,8 @@ pub use self::{
     approval::{Approver, Ask},
     lock::ComponentLock,
     machine::{Applied, Ended, Observer, Order, Outcome, Steps, run},
+    naming::owner,
+    on_cluster::Site,
     pending::{Decision, PendingPlan, PendingPlans, Subject, Verdict},
     plan::{Change, Plan},
     status::Status,
