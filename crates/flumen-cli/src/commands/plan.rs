@@ -76,13 +76,13 @@ pub(crate) struct PlanArgs {
     detailed_exitcode: bool,
 
     #[command(flatten)]
-    source: SourceArgs,
-
-    #[command(flatten)]
     prune: PruneArgs,
 
     #[command(flatten)]
     review: ReviewArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
 
     #[command(flatten)]
     site: SiteArgs,
