@@ -8,6 +8,7 @@
 
 mod all;
 mod approval;
+mod drift;
 mod lock;
 mod machine;
 mod naming;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     all::run_all,
     approval::{Approver, Ask},
+    drift::Drift,
     lock::ComponentLock,
     machine::{Applied, Ended, Observer, Order, Outcome, Steps, run},
     naming::owner,

@@ -53,6 +53,9 @@ pub enum Error {
     #[error("OCI artifact not found on install deploy - sync job may not have completed")]
     NothingToSync,
 
+    #[error("{digest} was deployed, and the install's registry does not have it any more")]
+    ArtifactGone { digest: Digest },
+
     #[error("{artifact}: {error}")]
     Unreadable { artifact: Digest, error: flumen_yaml::Error },
 
@@ -107,6 +110,9 @@ impl Error {
             Self::NothingToSync => {
                 Some("`flumen component build` builds it; sync copies the last build".to_owned())
             }
+            Self::ArtifactGone { .. } => Some(
+                "deploy a build that is there; nothing is built again for a rollback".to_owned(),
+            ),
             Self::Template(error) => error.hint().map(str::to_owned),
             Self::Apply(error) => error.hint(),
             Self::NoSuchPlan { .. } => Some(

@@ -174,6 +174,51 @@ fn acceptance_35_drift_is_shown_and_ends_with_status_1() {
     assert!(shop.cluster.kubectl(&edit).succeeded());
     assert_eq!(shop.check(&drift, 1)[0]["status"], "drifted");
     assert_eq!(shop.live("web").as_deref(), Some("by hand"));
+
+    let list = [&drift[..], &["--list"]].concat();
+    assert_eq!(shop.check(&list, 0)[0]["component"], "web");
+    shop.deploy(&["--approve-all"], 0);
+    assert_eq!(shop.check(&list, 0), serde_json::json!([]), "a deploy puts it right");
+}
+
+#[test]
+fn secrets_of_an_install_are_nowhere_but_in_its_file_and_on_the_cluster() {
+    const CANARY: &str = "canary-5f2e";
+    const ENCODED: &str = "Y2FuYXJ5LTVmMmU";
+    let Some(shop) = Shop::new() else { return };
+    let install = shop.scratch.read("installs/prod.toml");
+    shop.scratch.write("installs/prod.toml", &format!("{install}password = \"{CANARY}\"\n"));
+    let secret = format!(
+        "name = \"db\"\ntype = \"kubernetes_manifest\"\nnamespace = \"{}\"\nmanifest = '''\n\
+         apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  \
+         password: {{{{ .install.inputs.password }}}}\n'''\n",
+        shop.namespace
+    );
+    shop.scratch.write("components/db.toml", &secret);
+    shop.build();
+    let waiting = shop.flumen(&["component", "deploy", "--install", "prod", "-o", "name"]);
+    assert_eq!(waiting.status, Some(3), "{}", waiting.stderr);
+    let stored = shop.scratch.names(".local/state/flumen/plans");
+    let name = stored.iter().find_map(|file| file.strip_suffix(".json")).expect("a plan");
+    let mut seen = shop.scratch.read(&format!(".local/state/flumen/plans/{name}.json"));
+    for arguments in [
+        &["plan", "show", name][..],
+        &["plan", "show", name, "-o", "json"],
+        &["plan", "approve", name],
+        &["component", "deploy", "--install", "prod"],
+        &["component", "history", "--install", "prod", "-o", "json"],
+    ] {
+        let outcome = shop.flumen(arguments);
+        assert_eq!(outcome.status, Some(0), "{arguments:?}: {}", outcome.stderr);
+        seen += &String::from_utf8_lossy(&outcome.stdout);
+        seen += &outcome.stderr;
+    }
+    let inventory = ["--namespace", &shop.namespace, "get", "configmaps", "-o", "yaml"];
+    seen += &String::from_utf8_lossy(&shop.cluster.kubectl(&inventory).stdout);
+    seen += &waiting.stderr;
+    for secret in [CANARY, ENCODED] {
+        assert!(!seen.contains(secret), "{seen}");
+    }
 }
 
 #[test]

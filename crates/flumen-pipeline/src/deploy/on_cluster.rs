@@ -148,7 +148,7 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
         let drift_of = deployed.filter(|_| self.operation == Operation::CheckDrift);
         let pinned = self.pinned.map(artifact_digest).transpose()?;
         let digest = match drift_of.or(pinned) {
-            Some(digest) => digest,
+            Some(digest) => self.kept(digest).await?,
             None => self.sync_last_build().await?,
         };
         self.verify(&digest).await?;
@@ -218,6 +218,15 @@ impl<C: Cluster> ClusterSteps<'_, C> {
             build.tag, build.digest, copied.blobs_copied
         ));
         Ok(build.digest)
+    }
+
+    /// An artifact of the past, if the install still has it.
+    async fn kept(&self, digest: Digest) -> Result<Digest> {
+        match self.site.repository.resolve(&Target::Digest(digest.clone())).await {
+            Ok(_) => Ok(digest),
+            Err(error) if error.is_not_found() => Err(Error::ArtifactGone { digest }),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn verify(&self, digest: &Digest) -> Result<()> {

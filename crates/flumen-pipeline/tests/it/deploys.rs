@@ -1,6 +1,10 @@
 //! Deploys to a real API server: plans, approvals, applies, rollbacks.
 
 use flumen_diff::ChangeType;
+use flumen_oci::{
+    Target,
+    copy::{CopyOptions, copy},
+};
 use flumen_pipeline::{
     Error,
     deploy::{Ended, Operation, Status, Verdict},
@@ -44,11 +48,6 @@ async fn acceptance_11_a_build_is_deployed_as_it_was_when_its_tag_has_moved() {
 
 /// Builds `other` and moves the tag `stable` to it.
 async fn publish(site: &TestSite, registry: &TestRegistry) {
-    use flumen_oci::{
-        Target,
-        copy::{CopyOptions, copy},
-    };
-
     let build = site.build("other").await;
     let from = site.project.state().store().expect("a store");
     let to = registry.repository("published");
@@ -262,6 +261,29 @@ async fn acceptance_40_a_rollback_brings_back_a_digest_without_a_build() {
     assert_eq!(site.field("configmap/a", ".data.key"), "one");
     let history = site.recorded("app").await.history;
     assert_eq!((history.len(), history[0].rolled_back_to), (4, Some(first.number)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_install_deploys_from_its_own_registry() {
+    let Some(mut site) = TestSite::new().await else { return };
+    let registry = TestRegistry::start().await;
+    site.set_registry(&registry);
+    site.set_inline("app", &config_map("a", "1"));
+    let build = site.build("app").await;
+    site.deploy("app").await.expect(Status::Active);
+    let target = Target::Tag(build.tag);
+    let synced = registry.repository("prod").resolve(&target).await.expect("it was copied");
+    assert_eq!(synced.digest, build.digest);
+    let history = site.recorded("app").await.history;
+    let expected = format!("{}@{}", registry.reference("prod"), build.digest);
+    assert_eq!(history[0].artifact, expected);
+
+    // A registry that has lost it, and so has nothing to bring back.
+    let empty = TestRegistry::start().await;
+    site.set_registry(&empty);
+    let back = site.run("app", Operation::Deploy, None, Some(&history[0])).await;
+    let Ended::Failed(error) = back.expect(Status::Error).outcome.ended else { panic!("no error") };
+    assert!(matches!(error, Error::ArtifactGone { .. }), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,7 +29,7 @@ use flumen_sign::{PrivateKey, Trust};
 use flumen_testkit::KubeCluster;
 use jiff::Timestamp;
 
-use crate::{Insecure, Project};
+use crate::{Insecure, Project, TestRegistry};
 
 /// Components, an install and the cluster that it is on.
 pub(crate) struct TestSite {
@@ -40,6 +40,8 @@ pub(crate) struct TestSite {
     client: Client,
     /// Who signs, if the install looks at signatures.
     trust: Option<Policy>,
+    /// Where the install takes artifacts from; the local store if it has no registry.
+    repository: Option<Repository>,
 }
 
 /// How a deploy went.
@@ -83,7 +85,14 @@ impl TestSite {
             tokio::task::spawn_blocking(|| cluster.fresh_namespace()).await.expect("no panic");
         let options = ConnectOptions { kubeconfig: Some(kubeconfig), ..ConnectOptions::default() };
         let client = Client::connect(&options).await.expect("a client");
-        let site = Self { project: Project::new(), cluster, namespace, client, trust: None };
+        let site = Self {
+            project: Project::new(),
+            cluster,
+            namespace,
+            client,
+            trust: None,
+            repository: None,
+        };
         site.set_install("");
         site
     }
@@ -91,6 +100,12 @@ impl TestSite {
     pub(crate) fn set_install(&self, rest: &str) {
         let text = format!("{rest}\n[cluster]\nnamespace = \"{}\"\n", self.namespace);
         self.project.write("installs/prod.toml", &text);
+    }
+
+    /// Gives the install a registry of its own.
+    pub(crate) fn set_registry(&mut self, registry: &TestRegistry) {
+        self.set_install(&format!("[registry]\nurl = \"{}\"", registry.reference("prod")));
+        self.repository = Some(registry.repository("prod"));
     }
 
     /// Wants signatures of a new key, which is returned.
@@ -163,7 +178,7 @@ impl TestSite {
         let install = self.install();
         let plans = PendingPlans::new(&state).expect("a directory");
         let approver = Approver { rule: Approvals::Ask, plans, ask: &ask, now };
-        let repository = self.store();
+        let repository = self.repository();
         let components_dir = self.project.path("components");
         let site = Site {
             components: &components,
@@ -186,7 +201,7 @@ impl TestSite {
     }
 
     pub(crate) async fn recorded(&self, name: &str) -> Recorded {
-        let (install, state, repository) = (self.install(), self.state(), self.store());
+        let (install, state, repository) = (self.install(), self.state(), self.repository());
         self.site(&install, &state, &repository).recorded(name).await.expect("an inventory")
     }
 
@@ -219,6 +234,10 @@ impl TestSite {
 
     fn state(&self) -> State {
         self.project.state()
+    }
+
+    fn repository(&self) -> Repository {
+        self.repository.clone().unwrap_or_else(|| self.store())
     }
 
     fn store(&self) -> Repository {

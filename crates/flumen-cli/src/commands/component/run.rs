@@ -132,7 +132,11 @@ pub(super) async fn deploy(
             };
             let mut steps =
                 site.steps(component, wanted.operation, wanted.pinned, &progress, &progress);
-            run(&order, &mut steps, approver, &progress, cancel).await
+            let outcome = run(&order, &mut steps, approver, &progress, cancel).await;
+            match open.state.note_drift(&order.subject, &outcome, Timestamp::now()) {
+                Ok(()) => outcome,
+                Err(error) => ended(Status::Error, Ended::Failed(error)),
+            }
         }
     };
     let outcomes = run_all(&graph, direction, names, one).await;
