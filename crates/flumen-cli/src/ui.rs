@@ -66,14 +66,19 @@ impl Ui {
     /// Asks for a yes; anything else is a no.
     pub(crate) async fn confirm(&self, question: &str) -> bool {
         let question = printable(question, Lines::Escape, MAX_WARNING_BYTES);
-        self.talk(&format!("{WARNING}?{WARNING:#} {question} [y/N] "));
+        let answer = self.answer(&format!("{WARNING}?{WARNING:#} {question} [y/N] ")).await;
+        answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_ascii_lowercase().as_str()))
+    }
+
+    /// What is typed in answer to a question; `None` at the end of the input.
+    pub(crate) async fn answer(&self, styled_question: &str) -> Option<String> {
+        self.talk(styled_question);
         // On a thread of its own, so that Ctrl-C is heard meanwhile.
-        let answer = tokio::task::spawn_blocking(|| {
+        let typed = tokio::task::spawn_blocking(|| {
             let mut line = String::new();
-            io::stdin().read_line(&mut line).map(|_| line)
+            io::stdin().read_line(&mut line).map(|length| (length > 0).then_some(line))
         });
-        let answer = answer.await.ok().and_then(Result::ok).unwrap_or_default();
-        ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+        typed.await.ok()?.ok()?.map(|line| line.trim().to_owned())
     }
 
     /// Prints what deserves attention but does not fail the command, each once.

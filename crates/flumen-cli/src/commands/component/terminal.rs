@@ -1,7 +1,6 @@
 //! Asking somebody about a plan.
 
 use std::{
-    io::{self, IsTerminal as _},
     pin::Pin,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -28,7 +27,7 @@ impl<'a> Terminal<'a> {
     }
 
     async fn question(&self, subject: &Subject, plan: &Plan) -> Option<Verdict> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        if !self.ui.can_ask() {
             return None;
         }
         let _turn = self.one_at_a_time.lock().await;
@@ -37,8 +36,8 @@ impl<'a> Terminal<'a> {
                 return Some(Verdict::Approve);
             }
             let (component, count) = (&subject.component, plan.changes.len());
-            self.ui.talk(&format!("{component}: apply {count} changes? {QUESTION}"));
-            match read_line().await?.trim() {
+            let question = format!("{component}: apply {count} changes? {QUESTION}");
+            match self.ui.answer(&question).await?.as_str() {
                 "y" | "yes" => return Some(Verdict::Approve),
                 "n" | "no" => return Some(Verdict::Deny),
                 "s" | "skip" => return Some(Verdict::DenyAndContinue),
@@ -58,13 +57,4 @@ impl Ask for Terminal<'_> {
     ) -> Pin<Box<dyn Future<Output = Option<Verdict>> + Send + 'a>> {
         Box::pin(self.question(subject, plan))
     }
-}
-
-/// A line of what is typed; `None` at the end of it.
-async fn read_line() -> Option<String> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().read_line(&mut line).map(|length| (length > 0).then_some(line))
-    });
-    read.await.ok()?.ok()?
 }

@@ -179,3 +179,20 @@ fn a_manifest_that_was_read_from_a_cluster_is_applied() {
     site.apply("app.yaml", &[]);
     assert_eq!(site.object("configmap/a").expect("it is there")["data"]["key"], "2");
 }
+
+#[test]
+fn fields_of_another_manager_are_taken_over_and_others_stay() {
+    let Some(site) = Site::new() else { return };
+    site.manifests(
+        "other.yaml",
+        &[map("a", "theirs").replace("data: {key", "data: {more: x, key")],
+    );
+    let file = site.scratch.path().join("other.yaml").display().to_string();
+    site.kubectl_done(&["apply", "--server-side", "--field-manager=other", "-f", &file]);
+    site.manifests("app.yaml", &[map("a", "ours")]);
+    let plan = site.printed(&["plan", "-f", "app.yaml", "--inventory", "app"]);
+    assert!(plan.contains("\n-  key: theirs\n+  key: ours\n"), "{plan}");
+    site.apply("app.yaml", &[]);
+    let live = site.object("configmap/a").expect("it is there");
+    assert_eq!((&live["data"]["key"], &live["data"]["more"]), (&"ours".into(), &"x".into()));
+}

@@ -61,6 +61,8 @@ fn canaries_are_not_seen() {
     run(&site, &with(&["apply"]));
     run(&site, &with(&["apply", "--keep-going"]));
 
+    let inventory = site.object("configmap/inv-app").expect("an inventory");
+    check("the inventory", &inventory.to_string());
     for command in [
         &["history", "app", "-o", "wide"][..],
         &["history", "app", "-o", "json"],

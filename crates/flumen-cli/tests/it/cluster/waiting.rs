@@ -1,8 +1,8 @@
 //! Health: what is waited for, and why it takes so long.
 
 use std::{
-    io::{BufRead as _, BufReader},
-    process::{Command, Stdio},
+    io::{BufRead as _, BufReader, Lines},
+    process::{Child, ChildStderr, Command, Stdio},
 };
 
 use super::{Site, definition, deployment, map, widget};
@@ -19,6 +19,21 @@ fn ready(site: &Site) {
         "-p",
         status,
     ]);
+}
+
+/// Starts the command and hands out what it says, line by line.
+fn start(site: &Site, args: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
+    let mut child = Command::new(crate::binary())
+        .args(args)
+        .args(["--kubeconfig", &site.kubeconfig, "-n", &site.namespace])
+        .current_dir(site.scratch.path())
+        .env("HOME", site.scratch.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    (child, said)
 }
 
 #[test]
@@ -44,16 +59,10 @@ fn what_is_not_healthy_in_time_is_named() {
 fn a_run_waits_until_things_are_ready() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[deployment("web", "replicas: 1")]);
-    let mut child = Command::new(crate::binary())
-        .args(["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "1m"])
-        .args(["--kubeconfig", &site.kubeconfig, "-n", &site.namespace])
-        .current_dir(site.scratch.path())
-        .env("HOME", site.scratch.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (mut child, mut lines) = start(
+        &site,
+        &["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "1m"],
+    );
     let waits =
         lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("waiting for 1 object")));
     assert!(waits.is_some(), "it says that it waits");
@@ -69,16 +78,10 @@ fn a_run_waits_until_things_are_ready() {
 fn a_run_that_is_interrupted_ends_and_is_completed_by_the_next() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[deployment("web", "replicas: 1")]);
-    let mut child = Command::new(crate::binary())
-        .args(["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "5m"])
-        .args(["--kubeconfig", &site.kubeconfig, "-n", &site.namespace])
-        .current_dir(site.scratch.path())
-        .env("HOME", site.scratch.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (mut child, mut lines) = start(
+        &site,
+        &["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "5m"],
+    );
     assert!(lines.any(|line| line.is_ok_and(|line| line.starts_with("waiting for 1 object"))));
     let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupted.expect("kill runs").success());
@@ -103,16 +106,8 @@ fn a_kind_that_comes_late_does_not_hold_up_the_rest() {
     assert!(error.contains(&format!("{group}/v1")), "{error}");
     assert!(site.object("configmap/a").is_some());
 
-    let mut child = Command::new(crate::binary())
-        .args(["apply", "-f", "app.yaml", "--inventory", "app", "--timeout", "1m"])
-        .args(["--kubeconfig", &site.kubeconfig, "-n", &site.namespace])
-        .current_dir(site.scratch.path())
-        .env("HOME", site.scratch.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let (mut child, mut lines) =
+        start(&site, &["apply", "-f", "app.yaml", "--inventory", "app", "--timeout", "1m"]);
     assert!(
         lines.any(
             |line| line.is_ok_and(|line| line.starts_with("waiting for the kinds of 1 object"))
