@@ -32,12 +32,15 @@ async fn one<C: Cluster>(cluster: &C, resource: &Resource, id: &ObjectId) -> Res
     let namespace = resource.namespaced.then_some(id.namespace.as_str());
     let list = ListOptions { namespace, field_selector: Some(&field), ..ListOptions::default() };
     loop {
-        let listed = cluster.list(resource, list).await?;
-        if listed.items.is_empty() {
-            return Ok(());
-        }
+        let listed = match cluster.list(resource, list).await {
+            Ok(listed) if listed.items.is_empty() => return Ok(()),
+            Ok(listed) => listed,
+            // The definition of the kind is gone, and every object of it.
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
         let options = WatchOptions { list, resource_version: &listed.resource_version };
-        let mut events = cluster.watch(resource, options).await?;
+        let Ok(mut events) = cluster.watch(resource, options).await else { continue };
         while let Some(event) = events.next().await {
             match event {
                 Ok(Event::Deleted(_)) => return Ok(()),
