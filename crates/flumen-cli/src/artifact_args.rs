@@ -1,11 +1,12 @@
 //! Options of every command that reads artifacts.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::Args;
 use flumen_oci::{
     Reference, Repository, Target,
     artifact::{Budget, Identities, Ignore, PullOptions, Pulled, pull},
+    client::{ClientOptions, Registry},
 };
 
 use crate::{
@@ -37,14 +38,42 @@ impl ReadArgs {
         })
     }
 
+    /// Reads several artifacts.
+    pub(crate) fn reader(&self, registry: &RegistryArgs) -> Result<Reader, CommandError> {
+        Ok(Reader {
+            options: self.options()?,
+            client: registry.client_options()?,
+            registries: BTreeMap::new(),
+        })
+    }
+
+    /// How much content is taken in.
+    pub(crate) const fn max_size(&self) -> u64 {
+        self.max_size
+    }
+}
+
+/// Reads artifacts with the same keys and limits, over one set of connections to each host.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    options: PullOptions,
+    client: ClientOptions,
+    registries: BTreeMap<String, Registry>,
+}
+
+impl Reader {
     /// The manifests of an artifact.
-    pub(crate) async fn pull(
-        &self,
-        reference: &Reference,
-        registry: &RegistryArgs,
-    ) -> Result<Pulled, CommandError> {
-        let repository = registry.open(reference)?;
-        Ok(pull(&repository, &reference.target(), &self.options()?).await?)
+    pub(crate) async fn pull(&mut self, reference: &Reference) -> Result<Pulled, CommandError> {
+        let host = &reference.host;
+        let registry = match self.registries.get(host) {
+            Some(registry) => registry,
+            None => {
+                let registry = Registry::new(host, &self.client)?;
+                self.registries.entry(host.clone()).or_insert(registry)
+            }
+        };
+        let repository = Repository::Remote(registry.repository(&reference.repository));
+        Ok(pull(&repository, &reference.target(), &self.options).await?)
     }
 }
 

@@ -92,8 +92,8 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), CommandError> {
-    let first = args.read.pull(&args.url, &args.registry).await?;
-    let second = args.read.pull(other, &args.registry).await?;
+    let mut reader = args.read.reader(&args.registry)?;
+    let (first, second) = (reader.pull(&args.url).await?, reader.pull(other).await?);
     if first.yaml == second.yaml {
         return Ok(());
     }
