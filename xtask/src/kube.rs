@@ -76,7 +76,7 @@ fn build(program: &KubeProgram, bin: &Path) -> Result {
     command.args(["build", "-trimpath", "-ldflags", &flags, "-o"]).arg(&unfinished);
     command.arg(program.package).current_dir(module);
     // No C compiler is needed, and no settings of the user's own work take part.
-    command.env("CGO_ENABLED", "0").env("GOFLAGS", "");
+    command.env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
     run_quietly(&mut command)?;
     fs::rename(unfinished, bin.join(program.name))?;
     Ok(())

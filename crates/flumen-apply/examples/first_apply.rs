@@ -70,7 +70,7 @@ async fn by_the_engine(
     };
     let options = Options {
         concurrency: CONCURRENCY,
-        timeout: Duration::from_secs(600),
+        timeout: Duration::from_mins(10),
         ..Options::new(owner.clone())
     };
     let store = ConfigMapStore::new(client.clone(), owner, "2026-01-01T00:00:00Z".into());

@@ -5,8 +5,8 @@ use flumen_object::ObjectId;
 use tokio::time::Instant;
 
 use crate::{
-    Change, Error, InventoryStore, Options, Progress, Recorded, Report, gone::until_gone,
-    prune::delete_all,
+    Change, Error, Inventory, InventoryStore, Options, Progress, Recorded, Report,
+    gone::until_gone, prune::delete_all,
 };
 
 /// Deletes all objects in the reverse order of applying, waits as `options` say, and forgets the inventory.
@@ -21,7 +21,7 @@ pub async fn delete<C: Cluster, S: InventoryStore>(
     let deadline = Instant::now() + options.timeout;
     let Recorded { inventory, history } = store.load().await?;
     let ids: Vec<ObjectId> =
-        inventory.stale(&Default::default()).iter().map(|entry| entry.id.clone()).collect();
+        inventory.stale(&Inventory::default()).iter().map(|entry| entry.id.clone()).collect();
     let deleted = delete_all(cluster, &ids, options).await?;
     for change in &deleted.changes {
         report.report(&Progress::Changed(change));

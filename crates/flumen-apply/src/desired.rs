@@ -31,13 +31,12 @@ pub(crate) async fn prepare<C: Cluster>(
     let mut desired = Vec::with_capacity(objects.len());
     for object in objects {
         let gvk = Gvk::of(&object.node);
-        let resource = match kinds.get(&gvk) {
-            Some(known) => known.clone(),
-            None => {
-                let found = cluster.resource(&gvk).await?;
-                kinds.insert(gvk.clone(), found.clone());
-                found
-            }
+        let resource = if let Some(known) = kinds.get(&gvk) {
+            known.clone()
+        } else {
+            let found = cluster.resource(&gvk).await?;
+            kinds.insert(gvk.clone(), found.clone());
+            found
         };
         let namespaced = resource.as_ref().map(|resource| resource.namespaced);
         let namespaced =

@@ -57,7 +57,7 @@ impl Error {
 
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Cluster(error) => error.hint().map(Into::into),
+            Self::Cluster(error) => error.hint(),
             Self::InventoryChanged { .. } => {
                 Some("two runs of the same inventory met; run again when the other is done".into())
             }
@@ -164,7 +164,7 @@ fn hint(id: &ObjectId, error: &flumen_kube::Error) -> Option<String> {
     if error.is_not_found() {
         return Some("give the object a namespace, or a default one with `--namespace`".to_owned());
     }
-    error.hint().map(Into::into)
+    error.hint()
 }
 
 struct Listed<'a>(&'a str, &'a [ObjectError]);

@@ -9,6 +9,7 @@ use flumen_yaml::Node;
 use crate::{Deployment, Owner};
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Options {
     pub owner: Owner,
     /// The namespace of namespaced objects that name none.
@@ -54,7 +55,7 @@ impl Options {
         Self {
             owner,
             default_namespace: None,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             concurrency: 16,
             force: false,
             prune: Prune::Off,

@@ -34,6 +34,13 @@ pub struct Change {
     pub action: Action,
 }
 
+impl Change {
+    /// Whether something was written.
+    pub const fn is_write(&self) -> bool {
+        matches!(self.action, Action::Created | Action::Configured | Action::Deleted)
+    }
+}
+
 /// Something that is waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {

@@ -36,8 +36,7 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the cluster was left as it was.
     pub fn is_noop(&self) -> bool {
-        let quiet = [Action::Unchanged, Action::Skipped];
-        self.changes.iter().all(|change| quiet.contains(&change.action))
+        !self.changes.iter().any(Change::is_write)
     }
 }
 
@@ -100,16 +99,19 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         let mut deferred = Vec::new();
         for (stage, mut objects) in stages(desired) {
             self.look_again(&mut objects).await?;
-            let first = self.waited.len();
+            let first = self.changes.len();
             deferred.extend(self.stage(&objects, &everything).await?);
             if matches!(stage, Stage::Definitions | Stage::Classes) {
-                self.settle(first).await?;
+                let fresh = self.changes[first..].iter().filter(|change| change.is_write());
+                let fresh: BTreeSet<&ObjectId> = fresh.map(|change| &change.id).collect();
+                let waited = self.waited.iter().filter(|one| fresh.contains(&one.id));
+                self.settle(waited.cloned().collect()).await?;
             }
         }
         self.late_kinds(deferred).await?;
         let deleted = self.prune().await?;
         if self.options.wait {
-            self.settle(0).await?;
+            self.settle(self.waited.clone()).await?;
             until_gone(self.cluster, &deleted, self.deadline).await?;
         }
         Ok(())
@@ -162,10 +164,19 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             return Err(Error::Rejected(failures));
         }
         if !writes.is_empty() {
+            // The inventory needs a namespace, which the set itself may bring.
+            let (home, writes): (Vec<_>, Vec<_>) =
+                writes.into_iter().partition(|(object, _)| self.is_home(&object.id));
+            failures.extend(self.write(&home).await?);
             self.write_ahead(everything).await?;
             failures.extend(self.write(&writes).await?);
         }
         if failures.is_empty() { Ok(deferred) } else { Err(Error::ApplyFailed(failures)) }
+    }
+
+    /// Whether this is the namespace of the inventory.
+    fn is_home(&self, id: &ObjectId) -> bool {
+        id.gvk.kind == "Namespace" && id.name == *self.options.owner.namespace
     }
 
     fn skip(&mut self, object: &Desired, exists: bool) {
@@ -226,9 +237,8 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         Ok(failures)
     }
 
-    /// Waits until the objects from `first` on are healthy.
-    async fn settle(&mut self, first: usize) -> Result<(), Error> {
-        let waited = self.waited.get(first..).unwrap_or_default();
+    /// Waits until these objects are healthy.
+    async fn settle(&mut self, waited: Vec<Waited>) -> Result<(), Error> {
         if waited.is_empty() {
             return Ok(());
         }
@@ -238,7 +248,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             fail_fast: true,
             deadline: self.deadline,
         };
-        let digests = until_healthy(self.cluster, waited, &options, self.report).await?;
+        let digests = until_healthy(self.cluster, &waited, &options, self.report).await?;
         for (id, live) in digests {
             // Controllers may have completed the object since it was applied.
             let Some(entry) = self.after.get(&id) else { continue };
@@ -334,9 +344,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     /// Notes a failed run that has written something. The inventory goes on naming all that may be there.
     async fn record_failure(&mut self, error: &Error) {
-        let wrote = self.changes.iter().any(|change| {
-            matches!(change.action, Action::Created | Action::Configured | Action::Deleted)
-        });
+        let wrote = self.changes.iter().any(Change::is_write);
         let (true, Some(deployment)) = (wrote, &self.options.deployment) else { return };
         let mut history = std::mem::take(&mut self.before.history);
         remember(

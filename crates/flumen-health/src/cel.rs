@@ -16,6 +16,7 @@ mod check;
 mod convert;
 mod eval;
 mod expression;
+mod format;
 mod functions;
 mod lexer;
 mod limits;

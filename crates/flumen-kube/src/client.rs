@@ -85,7 +85,8 @@ impl Client {
         Ok(Self { identity: Arc::new(identity.headers()?), ..self.clone() })
     }
 
-    /// A client whose requests are over by then: none is sent again later, and none is waited for.
+    /// A client whose requests are over by then: none is sent again later, and no answer is waited for.
+    /// Watches that are open go on.
     #[must_use]
     pub fn with_deadline(&self, deadline: impl Into<Instant>) -> Self {
         Self { deadline: Some(deadline.into()), ..self.clone() }

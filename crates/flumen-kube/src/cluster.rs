@@ -108,7 +108,8 @@ pub struct DeleteOptions<'a> {
 /// Every method is one request unless it says otherwise. Requests that cannot have changed anything, or
 /// that change the same thing when repeated, are tried again after answers that pass (429, 5xx, broken
 /// connections), until the caller's deadline is over; the error is then that of the last try. What may
-/// not be repeated (`create` and JSON patches) is tried again only when it was certainly not done.
+/// not be repeated (`create`, and JSON patches that name no revision) is tried again only when it was
+/// certainly not done.
 pub trait Cluster: Clone + Send + Sync + 'static {
     /// How a kind is served; `None` when it is not.
     ///

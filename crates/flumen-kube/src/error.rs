@@ -102,14 +102,9 @@ impl Error {
         self.has_code(422)
     }
 
-    /// The body is larger than the server or its storage takes.
+    /// The object is larger than the server or its storage takes.
     pub fn is_too_large(&self) -> bool {
-        self.has_code(413)
-            || self.status().is_some_and(|status| {
-                ["request is too large", "Too long: may not be more than"]
-                    .iter()
-                    .any(|text| status.message.contains(text))
-            })
+        self.has_code(413) || self.status().is_some_and(Status::names_size)
     }
 
     /// The answer names a field that cannot be changed once the object exists.
@@ -160,8 +155,8 @@ impl Error {
                 "check that what serves the webhook is running, or remove its configuration"
             }
             Self::Refused(_) if self.is_field_manager_conflict() => {
-                "the field belongs to another manager: remove it from the manifest, or take it over \
-                 with `--force-conflicts`"
+                "the field belongs to another manager: remove it from the manifest, or from what the \
+                 other one applies"
             }
             Self::Refused(_) if self.is_immutable() => {
                 "the field cannot be changed: `--force` deletes the object and creates it anew"

@@ -5,12 +5,15 @@ use std::{sync::atomic::Ordering, time::Duration};
 use arcstr::ArcStr;
 use bytes::Bytes;
 use http::{
-    HeaderMap, Method, Response, StatusCode,
+    HeaderMap, Method, Response,
     header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
 };
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    sync::SemaphorePermit,
+    time::{Instant, timeout_at},
+};
 
 use crate::{Client, Error, Status, retry::Retry, transport, tree};
 
@@ -27,7 +30,6 @@ pub(crate) enum Repeat {
 }
 
 /// A request that can be sent as often as needed.
-#[derive(Debug)]
 pub(crate) struct Request {
     method: Method,
     /// Path and query.
@@ -73,7 +75,7 @@ impl Request {
         self
     }
 
-    /// Events are sent one by one, and compressing them would hold them back.
+    /// Events come one by one, some servers compress each on its own, and such pieces cannot be joined.
     pub(crate) const fn streaming(mut self) -> Self {
         self.streams = true;
         self
@@ -101,21 +103,39 @@ impl Request {
     }
 }
 
+/// How long one try may take.
+#[derive(Clone, Copy)]
+struct Patience {
+    began: Instant,
+    end: Instant,
+}
+
+/// An answer that has begun. It counts as a running request until this is dropped.
+struct Begun<'a> {
+    body: Body,
+    patience: Patience,
+    /// Always there: nobody closes the semaphore.
+    _permit: Option<SemaphorePermit<'a>>,
+}
+
 impl Client {
     /// Sends a request and reads the whole answer.
     pub(crate) async fn exchange(&self, request: &Request) -> Result<ArcStr, Error> {
         self.exchange_with(request, &mut Retry::new(self.deadline())).await
     }
 
-    /// The same for a caller that wants to know afterwards how often the request was sent.
+    /// The same for a caller that wants to know afterwards what the tries may have done.
     pub(crate) async fn exchange_with(
         &self,
         request: &Request,
         retry: &mut Retry,
     ) -> Result<ArcStr, Error> {
         loop {
-            let read = async |response, end| self.whole(request, response, end).await;
-            match self.attempt(request, read).await {
+            let result = match self.begin(request).await {
+                Ok(begun) => self.text(request, begun.body, begun.patience).await,
+                Err(error) => Err(error),
+            };
+            match result {
                 Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
                 result => return result,
             }
@@ -126,63 +146,57 @@ impl Client {
     pub(crate) async fn open(&self, request: &Request) -> Result<Body, Error> {
         let mut retry = Retry::new(self.deadline());
         loop {
-            let result = self.attempt(request, async |response, _| Ok(response.into_body())).await;
-            match result {
+            match self.begin(request).await {
                 Err(error) if retry.after(&error, request.repeat, self.was_connected()).await => {}
-                result => return result,
+                result => return result.map(|begun| begun.body),
             }
         }
     }
 
-    /// One try. The permit is held until `read` is done with the answer.
-    async fn attempt<T>(
-        &self,
-        request: &Request,
-        read: impl AsyncFnOnce(Response<Body>, Instant) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// One try, up to the beginning of an answer that is no refusal.
+    async fn begin(&self, request: &Request) -> Result<Begun<'_>, Error> {
         let shared = self.shared();
+        let address = || shared.address.clone();
         let permit = match self.deadline() {
-            Some(deadline) => timeout_at(deadline, shared.permits.acquire())
-                .await
-                .map_err(|_| Error::Deadline { address: shared.address.clone() })?,
-            None => shared.permits.acquire().await,
+            Some(deadline) => timeout_at(deadline, shared.permits.acquire()).await,
+            None => Ok(shared.permits.acquire().await),
         };
-        shared.requests.fetch_add(1, Ordering::Relaxed);
-        let began = Instant::now();
-        let end = self.end_of_try(began);
+        let permit = permit.map_err(|_| Error::Deadline { address: address() })?;
         let sent = request
             .to_http(self.identity())
-            .map_err(|_| Error::InvalidName { name: request.url.clone() })?;
-        let result = match timeout_at(end, shared.http.send(sent)).await {
-            Ok(Ok(response)) => {
-                shared.connected();
-                match response.status() {
-                    status if status.is_success() => read(response, end).await,
-                    status => Err(self.refusal(request, status, response, end).await),
-                }
-            }
-            Ok(Err(error)) => Err(transport::classify(&shared.address, &error)),
-            Err(_) => Err(self.timed_out(end - began)),
-        };
+            .map_err(|_| Error::InvalidName { name: request.shown() })?;
+        shared.requests.fetch_add(1, Ordering::Relaxed);
+        let patience = self.patience();
+        let response = timeout_at(patience.end, shared.http.send(sent)).await;
         shared.first_try_is_over();
-        drop(permit);
-        result
+        let response = match response {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(transport::classify(&shared.address, &error)),
+            Err(_) => return Err(self.timed_out(patience)),
+        };
+        shared.connected();
+        if response.status().is_success() {
+            Ok(Begun { body: response.into_body(), patience, _permit: permit.ok() })
+        } else {
+            Err(self.refusal(request, response, patience).await)
+        }
     }
 
-    fn end_of_try(&self, began: Instant) -> Instant {
+    fn patience(&self) -> Patience {
         /// Without a limit: far enough away to never matter.
         const NO_LIMIT: Duration = Duration::from_hours(24 * 365);
+        let began = Instant::now();
         let end = began + self.shared().request_timeout.unwrap_or(NO_LIMIT);
-        self.deadline().map_or(end, |deadline| end.min(deadline))
+        Patience { began, end: self.deadline().map_or(end, |deadline| end.min(deadline)) }
     }
 
-    async fn whole(
+    async fn text(
         &self,
         request: &Request,
-        response: Response<Body>,
-        end: Instant,
+        body: Body,
+        patience: Patience,
     ) -> Result<ArcStr, Error> {
-        let bytes = self.bytes(request, response.into_body(), end).await?;
+        let bytes = self.bytes(request, body, patience).await?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(ArcStr::from(text)),
             Err(_) => Err(self.unreadable(request, &"it is no UTF-8")),
@@ -193,13 +207,12 @@ impl Client {
         &self,
         request: &Request,
         mut body: Body,
-        end: Instant,
+        patience: Patience,
     ) -> Result<Vec<u8>, Error> {
-        let began = Instant::now();
         let mut bytes = Vec::new();
         loop {
-            match timeout_at(end, body.frame()).await {
-                Err(_) => return Err(self.timed_out(end - began)),
+            match timeout_at(patience.end, body.frame()).await {
+                Err(_) => return Err(self.timed_out(patience)),
                 Ok(None) => return Ok(bytes),
                 Ok(Some(Err(error))) => {
                     return Err(transport::classify(&self.shared().address, &error));
@@ -219,14 +232,13 @@ impl Client {
     async fn refusal(
         &self,
         request: &Request,
-        code: StatusCode,
         response: Response<Body>,
-        end: Instant,
+        patience: Patience,
     ) -> Error {
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let asked = asked.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        let text = self.whole(request, response, end).await.unwrap_or_default();
-        let code = code.as_u16();
+        let code = response.status().as_u16();
+        let text = self.text(request, response.into_body(), patience).await.unwrap_or_default();
         let mut status = match tree::read(&text) {
             Ok(node) if node.is_map() => Status::of(&node, code),
             _ => Status::foreign(code, &text),
@@ -235,7 +247,8 @@ impl Client {
         Error::Refused(Box::new(status))
     }
 
-    fn timed_out(&self, after: Duration) -> Error {
+    fn timed_out(&self, patience: Patience) -> Error {
+        let after = patience.end.saturating_duration_since(patience.began);
         Error::TimedOut { address: self.shared().address.clone(), after }
     }
 

@@ -29,6 +29,9 @@ pub struct Cause {
 /// Characters of an answer that is no status, such as the page of a proxy.
 const MAX_FOREIGN_MESSAGE: usize = 200;
 
+/// Bytes of the smallest limit that is about all data of an object: that of its annotations.
+const SMALLEST_OBJECT_LIMIT: u64 = 256 << 10;
+
 impl Status {
     /// Reads an object of kind `Status`; `code` counts where it names none.
     pub(crate) fn of(node: &Node, code: u16) -> Self {
@@ -74,6 +77,16 @@ impl Status {
         };
         // A webhook refuses with other codes and without causes.
         is_said(&self.message) || self.code == 422 && self.causes.iter().any(forbids_change)
+    }
+
+    /// Whether an object as a whole is too large; names and labels can be too long as well.
+    pub(crate) fn names_size(&self) -> bool {
+        let limit_of_object = |message: &str| {
+            let (_, limit) = message.split_once("Too long: may not be more than ")?;
+            let digits = limit.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().filter(|limit: &u64| *limit >= SMALLEST_OBJECT_LIMIT)
+        };
+        self.message.contains("request is too large") || limit_of_object(&self.message).is_some()
     }
 }
 
@@ -134,6 +147,18 @@ mod tests {
         let status = Status::foreign(502, &page);
         assert!(status.message.starts_with("<html>x"));
         assert_eq!(status.message.len(), MAX_FOREIGN_MESSAGE);
+    }
+
+    #[test]
+    fn sizes_of_objects_are_not_lengths_of_names() {
+        let too_large = |message: &str| {
+            let message = message.to_owned();
+            Error::Refused(Box::new(Status { code: 422, message, ..Status::default() }))
+                .is_too_large()
+        };
+        assert!(too_large("[]: Too long: may not be more than 1048576 bytes"));
+        assert!(too_large("metadata.annotations: Too long: may not be more than 262144 bytes"));
+        assert!(!too_large("metadata.name: Too long: may not be more than 63 bytes"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::{error::Error as StdError, io};
 
 use kube::client::AuthError;
+use rustls::CertificateError;
 
 use crate::{ConfigError, Error, connect};
 
@@ -17,8 +18,16 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
             let reason = connect::credential_reason(None, error);
             return ConfigError::Credentials { reason }.into();
         }
-        if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
-            return Error::Untrusted { address: address.to_owned(), reason: problem.to_string() };
+        match error.downcast_ref() {
+            Some(rustls::Error::InvalidCertificate(problem)) => {
+                let reason = certificate_problem(problem);
+                return Error::Untrusted { address: address.to_owned(), reason };
+            }
+            Some(rustls::Error::InvalidMessage(_)) => {
+                let reason = "it does not speak TLS".to_owned();
+                return Error::Unreachable { address: address.to_owned(), reason };
+            }
+            _ => {}
         }
         unsent |= error
             .downcast_ref::<hyper_util::client::legacy::Error>()
@@ -30,6 +39,16 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
         Error::Unreachable { address, reason }
     } else {
         Error::Interrupted { address, reason }
+    }
+}
+
+fn certificate_problem(problem: &CertificateError) -> String {
+    match problem {
+        CertificateError::UnknownIssuer => "its issuer is not known".to_owned(),
+        CertificateError::BadSignature => "its issuer has not signed it".to_owned(),
+        CertificateError::Expired => "it has expired".to_owned(),
+        CertificateError::NotValidYet => "it is not valid yet".to_owned(),
+        problem => problem.to_string(),
     }
 }
 

@@ -9,7 +9,6 @@
 //! There are no nodes: pods are accepted and stay pending. Everything ends with the test process.
 
 mod admin;
-mod background;
 mod cluster;
 mod faults;
 mod front;

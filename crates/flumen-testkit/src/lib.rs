@@ -12,6 +12,8 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod archive;
+#[cfg(feature = "network")]
+mod background;
 mod case;
 #[cfg(feature = "network")]
 mod certificate;

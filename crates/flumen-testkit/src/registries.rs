@@ -2,15 +2,16 @@
 
 use std::{
     io::{self, Write as _},
-    net::SocketAddr,
     thread,
 };
 
 use flumen_registry::{Options, Server};
 use tempfile::TempDir;
-use tokio::runtime::{Builder, Runtime};
 
-use crate::real_registry::{RealRegistry, RegistryKind};
+use crate::{
+    background::Background,
+    real_registry::{RealRegistry, RegistryKind},
+};
 
 /// Runs a test against one fresh registry after the other and says which one it failed on.
 ///
@@ -54,12 +55,12 @@ impl TestRegistry {
 }
 
 /// Our registry on a free port, over plain HTTP for everyone, with data of its own.
-///
-/// It runs on threads of its own, so that tests with and without a runtime can use it.
 #[derive(Debug)]
 pub struct EmbeddedRegistry {
     host: String,
-    running: Option<(Runtime, Server)>,
+    // In the order in which they are ended.
+    _server: Server,
+    _background: Background,
     _scratch: TempDir,
 }
 
@@ -68,36 +69,17 @@ impl EmbeddedRegistry {
     /// When it does not start.
     pub fn start() -> Self {
         let scratch = tempfile::tempdir().expect("a scratch directory");
-        let (runtime, server, address) = start(Options::new(scratch.path()));
-        Self { host: address.to_string(), running: Some((runtime, server)), _scratch: scratch }
+        let background = Background::start().expect("a runtime");
+        let server = background.run(Server::start(Options::new(scratch.path())));
+        let server = server.expect("the registry is heard of").expect("the registry starts");
+        let host = server.address().to_string();
+        Self { host, _server: server, _background: background, _scratch: scratch }
     }
 
     /// `127.0.0.1:PORT`.
     pub fn host(&self) -> &str {
         &self.host
     }
-}
-
-impl Drop for EmbeddedRegistry {
-    fn drop(&mut self) {
-        if let Some((runtime, server)) = self.running.take() {
-            drop(server);
-            // Waiting is not allowed where a test has a runtime of its own.
-            runtime.shutdown_background();
-        }
-    }
-}
-
-/// On a thread of its own, because a test may be inside of a runtime, which cannot wait for another.
-fn start(options: Options) -> (Runtime, Server, SocketAddr) {
-    let starting = thread::spawn(move || {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-        let server = runtime.block_on(Server::start(options)).expect("the registry starts");
-        let address = server.address();
-        (runtime, server, address)
-    });
-    starting.join().expect("the registry starts")
 }
 
 struct NameOnPanic(&'static str);
@@ -107,5 +89,19 @@ impl Drop for NameOnPanic {
         if thread::panicking() {
             let _ = writeln!(io::stderr().lock(), "failed against {}", self.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn ours_starts_and_ends_also_inside_of_a_runtime() {
+        let registry = EmbeddedRegistry::start();
+        TcpStream::connect(registry.host()).expect("it listens");
+        drop(registry);
     }
 }

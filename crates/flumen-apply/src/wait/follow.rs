@@ -44,11 +44,11 @@ impl Place {
         Self { resource, namespace, objects: BTreeSet::new(), name: None, selector: None }
     }
 
-    fn list_options<'a>(&'a self, field: &'a Option<String>) -> ListOptions<'a> {
+    fn list_options<'a>(&'a self, field: Option<&'a str>) -> ListOptions<'a> {
         ListOptions {
             namespace: self.resource.namespaced.then_some(self.namespace.as_str()),
             label_selector: if field.is_some() { None } else { self.selector.as_deref() },
-            field_selector: field.as_deref(),
+            field_selector: field,
         }
     }
 }
@@ -80,7 +80,7 @@ impl<C: Cluster> Follower<C> {
     /// One list and the watch behind it. `true` when all objects are healthy.
     async fn once(&self) -> Result<bool, Deaf> {
         let field = self.place.name.as_ref().map(|name| format!("metadata.name={name}"));
-        let list = self.place.list_options(&field);
+        let list = self.place.list_options(field.as_deref());
         let List { items, resource_version } =
             match self.cluster.list(&self.place.resource, list).await {
                 Ok(listed) => listed,
@@ -128,9 +128,10 @@ impl<C: Cluster> Follower<C> {
         if !self.place.objects.contains(&id) {
             return Ok(());
         }
-        let pods = match self.rules.depends_on_pods(&object) {
-            true => pods_of(&self.cluster, &object).await,
-            false => Vec::new(),
+        let pods = if self.rules.depends_on_pods(&object) {
+            pods_of(&self.cluster, &object).await
+        } else {
+            Vec::new()
         };
         let pods: Vec<&Node> = pods.iter().collect();
         let health = self.rules.assess(&object, &pods, Timestamp::now());

@@ -1,5 +1,7 @@
 //! What a run costs.
 
+use flumen_testkit::KubeRequest;
+
 use crate::fixture::{Fixture, config_map};
 
 fn many(count: usize) -> String {
@@ -43,7 +45,7 @@ async fn one_change_costs_one_dry_run_and_one_apply() {
     fixture.applied(&changed).await;
     assert_eq!(fixture.proxy.count(|request| request.verb() == "apply"), 2);
     // The commit; nothing new appears, so nothing is written ahead.
-    assert_eq!(fixture.proxy.count(|request| request.is_write()), 2);
+    assert_eq!(fixture.proxy.count(KubeRequest::is_write), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Objects arrive in order, whole stages at a time.
 
 use flumen_apply::Error;
+use flumen_testkit::KubeRequest;
 
 use crate::fixture::{Fixture, config_map};
 
@@ -63,7 +64,7 @@ async fn one_refusal_stops_the_whole_stage_and_all_are_named() {
         assert!(text.contains(&subject), "{text}");
     }
     assert_eq!(fixture.owned("configmaps"), "", "nothing of the stage is there");
-    assert_eq!(fixture.proxy.count(|request| request.is_write()), 0);
+    assert_eq!(fixture.proxy.count(KubeRequest::is_write), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,7 +129,7 @@ spec:
     assert_eq!(replicas, "4");
 }
 
-/// Refuses every real write of ConfigMaps named `c3` in one namespace; dry runs pass.
+/// Refuses every real write of config maps named `c3` in one namespace; dry runs pass.
 const POLICY: &str = "
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -170,4 +171,24 @@ async fn acceptance_32_a_retry_completes_what_an_error_stopped() {
     let done = fixture.applied(&yaml).await;
     assert!(done.ends_with("ConfigMap/c3 created"), "{done}");
     assert_eq!(fixture.owned("configmaps"), "c1 c2 c3 c4 c5");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_may_bring_the_namespace_of_its_inventory() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    let home = format!("{}-home", fixture.namespace);
+    fixture.options.owner.namespace.clone_from(&home);
+    fixture.options.default_namespace = Some(home.clone());
+    let yaml = format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {home}}}\n{}",
+        config_map("c", "1")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} created, ConfigMap/c created")
+    );
+    assert_eq!(
+        fixture.applied(&yaml).await,
+        format!("Namespace/{home} unchanged, ConfigMap/c unchanged")
+    );
 }

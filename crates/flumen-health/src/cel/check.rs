@@ -1,7 +1,5 @@
 //! Types of an expression before it is evaluated.
 
-use std::collections::BTreeMap;
-
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, ListExpr, LiteralValue, MapExpr,
     operators,
@@ -14,7 +12,7 @@ use super::{
     types::{Known, Type, is_less_specific},
 };
 
-/// A mistake: the part of the expression, and what is wrong with it.
+/// What is wrong with an expression, and where.
 pub(super) struct Mistake {
     pub line: usize,
     pub column: usize,
@@ -31,7 +29,7 @@ pub(super) fn check(
     let mut checker = Checker {
         scopes: variables.iter().map(|name| (*name, object.clone())).collect(),
         known: Known::default(),
-        mistakes: BTreeMap::new(),
+        mistakes: Vec::new(),
         collections: Vec::new(),
         places: Places::of(tree, source),
     };
@@ -43,8 +41,8 @@ pub(super) fn check(
     if checker.mistakes.is_empty() {
         return Ok(settled);
     }
-    let mistakes = checker.mistakes.into_iter();
-    Err(mistakes.map(|((line, column), text)| Mistake { line, column, text }).collect())
+    checker.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+    Err(checker.mistakes)
 }
 
 /// Names that are words of the language, or will be.
@@ -91,8 +89,7 @@ pub(super) fn reserved_names(tree: &IdedExpr, source: &str) -> Vec<Mistake> {
 struct Checker<'a> {
     scopes: Vec<(&'a str, Type)>,
     known: Known,
-    /// By place.
-    mistakes: BTreeMap<(usize, usize), String>,
+    mistakes: Vec<Mistake>,
     /// The elements of each literal list, and keys and values of each mapping: they must be alike, and
     /// that is known last.
     collections: Vec<Vec<(u64, Type)>>,
@@ -101,7 +98,8 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn mistake(&mut self, id: u64, text: String) -> Type {
-        self.mistakes.entry(self.places.line_and_column(id)).or_insert(text);
+        let (line, column) = self.places.line_and_column(id);
+        self.mistakes.push(Mistake { line, column, text });
         Type::Error
     }
 
@@ -171,13 +169,14 @@ impl<'a> Checker<'a> {
                 self.field(id, &operand, true)
             }
             (operators::LOGICAL_AND | operators::LOGICAL_OR, None, args) => {
+                let mut result = Type::Bool;
                 for arg in args {
                     let found = self.expr(arg);
                     if !self.known.assign([(&found, &Type::Bool)]) {
-                        self.mismatch(arg.id, &Type::Bool, &found);
+                        result = self.mismatch(arg.id, &Type::Bool, &found);
                     }
                 }
-                Type::Bool
+                result
             }
             (name @ ("optMap" | "optFlatMap"), Some(target), [variable, body]) => {
                 self.map_optional(name, target, variable, body)
@@ -203,11 +202,11 @@ impl<'a> Checker<'a> {
         };
         let mut result: Option<Type> = None;
         for overload in overloads {
-            if overload.is_method != is_method || overload.parameters.len() != args.len() {
+            if overload.is_method != is_method {
                 continue;
             }
             let (parameters, yields) = overload.instantiate(&mut self.known);
-            if self.known.assign(args.iter().zip(&parameters)) {
+            if parameters.len() == args.len() && self.known.assign(args.iter().zip(&parameters)) {
                 let yields = self.known.resolved(&yields);
                 result = Some(match result {
                     Some(other) if other != yields => Type::Dyn,
@@ -290,20 +289,20 @@ impl<'a> Checker<'a> {
     /// The type of the elements of a literal collection.
     fn joined(&mut self, elements: Vec<(u64, Type)>) -> Type {
         let mut joined: Option<Type> = None;
-        for (id, found) in &elements {
+        for (_, found) in &elements {
             joined = Some(match joined {
                 None => found.clone(),
                 Some(before) if self.known.assign([(&before, found)]) => {
                     if is_less_specific(&before, found) { before } else { found.clone() }
                 }
-                Some(before) => self.mismatch(*id, &before, found),
+                Some(_) => Type::Dyn,
             });
         }
         self.collections.push(elements);
         joined.unwrap_or_else(|| self.known.open())
     }
 
-    /// That something may be anything does not make it alike to its neighbours.
+    /// Elements must be of one type, and that something may be anything makes it alike to nothing else.
     fn check_collections(&mut self) {
         for elements in std::mem::take(&mut self.collections) {
             let mut types = elements.iter().map(|(id, of)| (*id, self.known.settled(of)));

@@ -1,6 +1,6 @@
 //! Conversions between types, by the names of the types.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     Fault, Outcome,
@@ -42,9 +42,7 @@ pub(super) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
             Value::Text(text) => parse_duration(text)
                 .map(Value::Duration)
                 .ok_or_else(|| unconvertible("string", DURATION)),
-            Value::Int(nanoseconds) => {
-                Ok(Value::Duration(SignedDuration::from_nanos(*nanoseconds)))
-            }
+            Value::Int(_) => Err(unconvertible("int", DURATION)),
             _ => Err(no_overload_of_types(name, args)),
         },
     })

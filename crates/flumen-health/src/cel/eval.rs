@@ -147,8 +147,8 @@ impl<'a> Evaluation<'a> {
             (name @ ("or" | "orValue"), Some(target), [other]) => match self.value(target)? {
                 Value::Optional(None) => self.value(other),
                 Value::Optional(Some(value)) if name == "orValue" => Ok(value.as_ref().clone()),
-                present @ Value::Optional(_) => Ok(present),
-                other => Err(functions::no_overload_for(name, &other)),
+                // What is not optional is there.
+                present => Ok(present),
             },
             (name @ ("optMap" | "optFlatMap"), Some(target), [variable, body]) => {
                 self.map_optional(target, variable, body, name == "optFlatMap")
@@ -248,7 +248,7 @@ impl<'a> Evaluation<'a> {
         let inner = match self.value(target)? {
             Value::Optional(Some(inner)) => inner,
             Value::Optional(None) => return Ok(Value::Optional(None)),
-            other => return Err(functions::no_overload_for("hasValue", &other)),
+            other => return Err(functions::no_overload_of_types("hasValue", &[other])),
         };
         self.scopes.push((name, Ok(inner.as_ref().clone())));
         let value = self.value(body);
@@ -277,14 +277,19 @@ impl<'a> Evaluation<'a> {
             self.scopes.truncate(depth);
             self.scopes.push((&it.accu_var, accumulated.clone()));
             self.scopes.push((&it.iter_var, Ok(item)));
-            if !self.is_true(&it.loop_cond)? {
-                break;
+            match self.is_true(&it.loop_cond) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => {
+                    accumulated = Err(fault);
+                    break;
+                }
             }
             // Nobody else may hold what is accumulated, so that a list can grow in place.
             self.scopes[depth].1 = Ok(Value::Null);
             accumulated = self.step(&it.loop_step, depth, accumulated);
             if matches!(accumulated, Err(Fault::Exhausted)) {
-                return accumulated;
+                break;
             }
         }
         self.scopes.truncate(depth);
@@ -297,7 +302,8 @@ impl<'a> Evaluation<'a> {
     /// One step of a comprehension. On each way through it, what is accumulated is used once.
     fn step(&mut self, step: &'a IdedExpr, scope: usize, accumulated: Outcome<'a>) -> Outcome<'a> {
         self.budget.spend(1)?;
-        let is_accumulated = |expr: &IdedExpr| matches!(&expr.expr, Expr::Ident(name) if name == self.scopes[scope].0);
+        let name = self.scopes[scope].0;
+        let is_accumulated = |expr: &IdedExpr| matches!(&expr.expr, Expr::Ident(it) if it == name);
         match &step.expr {
             Expr::Ident(_) if is_accumulated(step) => accumulated,
             Expr::Call(CallExpr { func_name, args, .. }) => {

@@ -62,7 +62,9 @@ fn general<'a>(name: &str, args: &[Value<'a>], budget: &mut Budget) -> Option<Ou
         ("value", [Value::Optional(Some(inner))]) => Ok(inner.as_ref().clone()),
         ("value", [Value::Optional(None)]) => Err(Fault::new("optional.none() dereference")),
         ("sets.contains" | "sets.equivalent" | "sets.intersects", [_, _])
-        | ("base64.encode" | "base64.decode", [_]) => Err(no_overload_of_types(name, args)),
+        | ("base64.encode" | "base64.decode" | "value" | "hasValue", [_]) => {
+            Err(no_overload_of_types(name, args))
+        }
         _ => return None,
     };
     Some(outcome)

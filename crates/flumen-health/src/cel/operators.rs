@@ -67,7 +67,7 @@ fn negate<'a>(value: &Value<'a>) -> Outcome<'a> {
         Value::Duration(duration) => {
             overflow(duration.checked_neg().map(Value::Duration), "duration overflow")
         }
-        other => Err(super::functions::no_overload_for("-_", other)),
+        other => Err(unsupported("-_", other, &["bool"])),
     }
 }
 

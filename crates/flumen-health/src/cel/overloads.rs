@@ -22,15 +22,15 @@ pub(super) fn of(name: &str) -> Option<&'static [Overload]> {
 impl Overload {
     /// The same with open types of its own in the place of `A` and `B`.
     pub(super) fn instantiate(&self, known: &mut Known) -> (Vec<Type>, Type) {
-        fn with(of: &Type, letters: &[Type; 2]) -> Type {
+        fn with(of: &Type, letters: &mut [Option<Type>; 2], known: &mut Known) -> Type {
             match of {
-                Type::Open(letter) => letters[*letter].clone(),
-                other => other.rebuilt(&mut |inner| with(inner, letters)),
+                Type::Open(letter) => letters[*letter].get_or_insert_with(|| known.open()).clone(),
+                other => other.rebuilt(&mut |inner| with(inner, letters, known)),
             }
         }
-        let letters = [known.open(), known.open()];
-        let parameters = self.parameters.iter().map(|parameter| with(parameter, &letters));
-        (parameters.collect(), with(&self.result, &letters))
+        let mut letters = [None, None];
+        let parameters = self.parameters.iter().map(|it| with(it, &mut letters, known)).collect();
+        (parameters, with(&self.result, &mut letters, known))
     }
 }
 

@@ -60,7 +60,7 @@ impl Walk<'_> {
         let id = expr.id;
         match &expr.expr {
             Expr::Ident(name) => self.sign(id, name.trim_start_matches('.')),
-            Expr::Literal(literal) => self.find(id, |text| is_literal(literal, text)),
+            Expr::Literal(literal) => self.literal(id, literal),
             Expr::Select(select) => {
                 // `has(a.b)` is a macro: it has the place of its bracket.
                 if select.test {
@@ -96,6 +96,21 @@ impl Walk<'_> {
             Expr::Call(call) => self.call(id, call),
             Expr::Comprehension(comprehension) => self.comprehension(id, comprehension),
             Expr::Unspecified => {}
+        }
+    }
+
+    /// A number has the place of its sign.
+    fn literal(&mut self, id: u64, literal: &LiteralValue) {
+        let negative = match literal {
+            LiteralValue::Int(value) => value.inner().is_negative(),
+            LiteralValue::Double(value) => value.inner().is_sign_negative(),
+            _ => false,
+        };
+        if negative {
+            self.sign(id, "-");
+            self.rest.find(|token| is_literal(literal, token.text));
+        } else {
+            self.find(id, |text| is_literal(literal, text));
         }
     }
 
@@ -144,20 +159,20 @@ impl Walk<'_> {
         let name = self.rest.next().map(|token| token.text);
         self.sign(id, "(");
         for part in [&it.accu_init, &it.loop_cond, &it.result] {
-            self.made_up(part, id);
+            self.place_like(part.id, id);
         }
         self.rest.find(|token| token.text == it.iter_var);
         self.step(&it.loop_step, id, name == Some("filter"));
     }
 
-    fn made_up(&mut self, expr: &IdedExpr, like: u64) {
+    fn place_like(&mut self, id: u64, like: u64) {
         if let Some(start) = self.starts.get(&like).copied() {
-            self.starts.insert(expr.id, start);
+            self.starts.insert(id, start);
         }
     }
 
     fn step(&mut self, step: &IdedExpr, like: u64, is_filter: bool) {
-        self.made_up(step, like);
+        self.place_like(step.id, like);
         let Expr::Call(call) = &step.expr else { return };
         match (call.func_name.as_str(), call.args.as_slice()) {
             (operators::CONDITIONAL, [condition, yes, _]) => {
@@ -165,9 +180,7 @@ impl Walk<'_> {
                 self.step(yes, like, is_filter);
             }
             (operators::ADD, [_, IdedExpr { expr: Expr::List(list), id }]) => {
-                if let Some(start) = self.starts.get(&like).copied() {
-                    self.starts.insert(*id, start);
-                }
+                self.place_like(*id, like);
                 if !is_filter {
                     self.exprs(&list.elements);
                 }

@@ -1,10 +1,11 @@
 //! Functions of text. Places are counted in characters.
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 
 use super::{
     Budget, Fault, Outcome,
-    functions::no_overload_of_types,
+    format::format,
+    functions::{no_overload_for, no_overload_of_types},
     value::{List, Value},
 };
 
@@ -24,7 +25,8 @@ pub(super) fn apply<'a>(
             Ok(Value::Bool(text.contains(part.as_str())))
         }
         ("matches", [Value::Text(text), Value::Text(pattern)]) => matches(text, pattern, budget),
-        ("startsWith" | "endsWith" | "contains" | "matches", [_, _]) => Err(Fault::NO_OVERLOAD),
+        ("startsWith" | "endsWith" | "contains", [_, _]) => Err(Fault::NO_OVERLOAD),
+        ("matches", [other, _]) => Err(no_overload_for(name, other)),
 
         ("lowerAscii", [Value::Text(text)]) => Ok(Value::text(text.to_ascii_lowercase())),
         ("upperAscii", [Value::Text(text)]) => Ok(Value::text(text.to_ascii_uppercase())),
@@ -58,9 +60,10 @@ pub(super) fn apply<'a>(
         ("join", [Value::List(list), Value::Text(by)]) => {
             return Some(join(list, by, args, budget));
         }
+        ("format", [Value::Text(text), Value::List(values)]) => format(text, values, budget),
         (
             "lowerAscii" | "upperAscii" | "trim" | "reverse" | "strings.quote" | "charAt"
-            | "substring" | "indexOf" | "lastIndexOf" | "replace" | "split" | "join",
+            | "substring" | "indexOf" | "lastIndexOf" | "replace" | "split" | "join" | "format",
             _,
         ) => Err(no_overload_of_types(name, args)),
         _ => return None,
@@ -68,13 +71,22 @@ pub(super) fn apply<'a>(
     Some(outcome)
 }
 
-/// Compiles a pattern. The engine takes time in proportion to pattern and text, never more.
+/// Compiles a pattern, which must not become large by repetition.
 pub(super) fn pattern(source: &str) -> Result<Regex, Fault> {
-    Regex::new(source).map_err(|error| Fault::new(format!("error parsing regexp: {error}")))
+    RegexBuilder::new(source)
+        .size_limit(LARGEST_PATTERN)
+        .build()
+        .map_err(|error| Fault::new(format!("error parsing regexp: {error}")))
 }
 
+/// In bytes, once compiled.
+const LARGEST_PATTERN: usize = 16 * 1024;
+
+/// The engine needs time in proportion to the text and to the pattern, of which a counted repetition
+/// may have made up to some hundred parts.
 fn matches<'a>(text: &str, source: &str, budget: &mut Budget) -> Outcome<'a> {
-    budget.spend((source.len() * (1 + text.len() / 16)) as u64)?;
+    let parts = source.len() + if source.contains('{') { 500 } else { 0 };
+    budget.spend((parts * (1 + text.len() / 16)) as u64)?;
     Ok(Value::Bool(pattern(source)?.is_match(text)))
 }
 

@@ -23,9 +23,7 @@ fn cases(file: &str) -> Vec<Value> {
 }
 
 fn node(value: &Value) -> Node {
-    let text = value.to_string().into();
-    let mut nodes = flumen_yaml::read(&text, 1, &flumen_yaml::Budget::default()).expect("JSON");
-    nodes.pop().expect("a document")
+    crate::node(&value.to_string())
 }
 
 fn conditions(list: &[Condition]) -> Vec<[&str; 4]> {

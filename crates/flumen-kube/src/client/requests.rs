@@ -17,6 +17,7 @@ use crate::{
 };
 
 const JSON: &str = "application/json";
+const JSON_PATCH: &str = "application/json-patch+json";
 
 /// Objects that are asked for at once.
 const PAGE: &str = "500";
@@ -37,14 +38,9 @@ impl Client {
     }
 
     /// Sends an object, or a change of one.
-    async fn write(
-        &self,
-        request: Request,
-        object: ObjectName<'_>,
-        body: &Node,
-    ) -> Result<Node, Error> {
-        let answer = self.object(&request).await;
-        answer.map_err(|error| redact::without_values(error, &object.resource.gvk, body))
+    async fn write(&self, request: &Request, resource: &Resource) -> Result<Node, Error> {
+        let answer = self.object(request).await;
+        answer.map_err(|error| redact::without_quotes(error, &resource.gvk))
     }
 
     async fn pages(
@@ -96,6 +92,17 @@ fn items(list: &mut Node, gvk: &Gvk) -> Vec<Node> {
         }
     }
     items
+}
+
+/// Whether a list of operations is for one revision of the object only. Others, such as those that add to
+/// a list, do something else the second time.
+fn names_a_revision(operations: &Node) -> bool {
+    operations.as_seq().is_some_and(|operations| {
+        operations.iter().any(|operation| {
+            let path = operation.get("path").and_then(Node::as_str);
+            path == Some("/metadata/resourceVersion")
+        })
+    })
 }
 
 const fn dry_run(write: Write) -> Option<&'static str> {
@@ -194,7 +201,7 @@ impl Cluster for Client {
             .with_some("dryRun", dry_run(options.write));
         let request = Request::new(Method::PATCH, url.finish())
             .with_body("application/apply-patch+yaml", to_json(body)?);
-        self.write(request, object, body).await
+        self.write(&request, object.resource).await
     }
 
     async fn create(
@@ -207,7 +214,7 @@ impl Cluster for Client {
         let request = Request::new(Method::POST, url.finish())
             .with_body(JSON, to_json(body)?)
             .repeating(Repeat::IfUndone);
-        self.write(request, object, body).await
+        self.write(&request, object.resource).await
     }
 
     async fn replace(
@@ -218,7 +225,7 @@ impl Cluster for Client {
     ) -> Result<Node, Error> {
         let url = Url::new(path::object(object)?).with("fieldManager", manager);
         let request = Request::new(Method::PUT, url.finish()).with_body(JSON, to_json(body)?);
-        self.write(request, object, body).await
+        self.write(&request, object.resource).await
     }
 
     async fn patch(
@@ -229,15 +236,15 @@ impl Cluster for Client {
         manager: &str,
     ) -> Result<Node, Error> {
         let url = Url::new(path::object(object)?).with("fieldManager", manager);
-        // Operations on lists do something else the second time.
         let (content, repeat) = match patch_type {
-            PatchType::Json => ("application/json-patch+json", Repeat::IfUndone),
+            PatchType::Json if names_a_revision(body) => (JSON_PATCH, Repeat::Always),
+            PatchType::Json => (JSON_PATCH, Repeat::IfUndone),
             PatchType::Merge => ("application/merge-patch+json", Repeat::Always),
         };
         let request = Request::new(Method::PATCH, url.finish())
             .with_body(content, to_json(body)?)
             .repeating(repeat);
-        self.write(request, object, body).await
+        self.write(&request, object.resource).await
     }
 
     async fn delete(

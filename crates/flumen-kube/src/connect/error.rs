@@ -95,7 +95,7 @@ impl ConfigError {
                 Some("put a token, or certificate and key, into the kubeconfig itself".to_owned())
             }
             Self::Credentials { .. } => {
-                Some("run the command by itself to see what it wants, or use `--token`".to_owned())
+                Some("check the user of the kubeconfig; a credential plugin can be run by itself to see what it wants".to_owned())
             }
             Self::IdentityWithoutUser => Some("add `--as`".to_owned()),
             Self::Unreadable { .. }

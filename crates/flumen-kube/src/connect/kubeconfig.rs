@@ -1,6 +1,6 @@
 //! Which cluster, which user, which namespace: the kubeconfig with the options laid over it.
 
-use std::{io, path::Path};
+use std::{fmt, io, path::Path};
 
 use http::Uri;
 use kube::{
@@ -14,7 +14,6 @@ use kube::{
 use crate::{ConfigError, ConnectOptions, Error, Identity};
 
 /// Where to connect to, with which credentials, in whose name.
-#[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) config: Config,
     /// What the kubeconfig says; the environment is asked where it says nothing.
@@ -26,6 +25,13 @@ impl Target {
     /// The address of the server as it is shown to people.
     pub(crate) fn address(&self) -> String {
         self.config.cluster_url.to_string().trim_end_matches('/').to_owned()
+    }
+}
+
+/// Without credentials.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").field("address", &self.address()).finish_non_exhaustive()
     }
 }
 
@@ -92,8 +98,8 @@ struct Selection {
 impl Selection {
     fn new(kubeconfig: Kubeconfig, options: &ConnectOptions) -> Result<Self, Error> {
         let Kubeconfig { clusters, auth_infos, contexts, current_context, .. } = kubeconfig;
-        let contexts = contexts.into_iter().map(|named| (named.name, named.context));
-        let contexts: Vec<_> = contexts.collect();
+        let contexts: Vec<_> =
+            contexts.into_iter().map(|named| (named.name, named.context)).collect();
         let clusters: Vec<_> =
             clusters.into_iter().map(|named| (named.name, named.cluster)).collect();
         let users: Vec<_> =

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn files_are_searched_as_kubectl_does() {
-        let home = Path::new("/home/user");
+        let home = Path::new("home");
         let paths =
             |list: Option<&str>| ConnectOptions::search_paths(list.map(OsStr::new), Some(home));
         let at_home = [home.join(".kube/config")];

@@ -1,6 +1,6 @@
 //! TLS, HTTP/2 and credentials: what stands between a request and the wire.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use http::{HeaderValue, Uri, header::USER_AGENT};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
@@ -13,7 +13,7 @@ use hyper_util::{
                 proxy::{SocksV5, Tunnel},
             },
         },
-        proxy::matcher::Matcher,
+        proxy::matcher::{Intercept, Matcher},
     },
     rt::{TokioExecutor, TokioTimer},
 };
@@ -44,26 +44,42 @@ fn build(target: Target) -> Result<kube::Client, Error> {
     connector.enforce_http(false);
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-    let matcher = match &target.proxy {
-        Some(url) => Matcher::builder().all(url.as_str()).build(),
-        None => Matcher::from_env(),
-    };
-    let Some(proxy) = matcher.intercept(&target.config.cluster_url) else {
+    let Some(proxy) = proxy(&target) else {
         return layered(connector, target.config);
     };
-    if proxy.uri().scheme_str().is_some_and(|scheme| scheme.starts_with("socks5")) {
-        let mut socks = SocksV5::new(proxy.uri().clone(), connector);
-        if let Some((user, password)) = proxy.raw_auth() {
-            socks = socks.with_auth(user.to_owned(), password.to_owned());
+    match proxy.uri().scheme_str() {
+        Some("socks5" | "socks5h") => {
+            let mut socks = SocksV5::new(proxy.uri().clone(), connector);
+            if let Some((user, password)) = proxy.raw_auth() {
+                socks = socks.with_auth(user.to_owned(), password.to_owned());
+            }
+            layered(socks, target.config)
         }
-        layered(socks, target.config)
-    } else {
-        let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
-        if let Some(credentials) = proxy.basic_auth() {
-            tunnel = tunnel.with_auth(credentials.clone());
+        Some("http") => {
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
+            if let Some(credentials) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(credentials.clone());
+            }
+            layered(tunnel, target.config)
         }
-        layered(tunnel, target.config)
+        _ => {
+            let reason = "proxies are spoken to over HTTP or SOCKS5 only".to_owned();
+            Err(ConfigError::Tls { reason }.into())
+        }
     }
+}
+
+/// The proxy of the kubeconfig, else that of the environment, which as in Go does not count for servers
+/// on this machine.
+fn proxy(target: &Target) -> Option<Intercept> {
+    let server = &target.config.cluster_url;
+    if let Some(url) = &target.proxy {
+        return Matcher::builder().all(url.as_str()).build().intercept(server);
+    }
+    let host = server.host()?.trim_matches(['[', ']']);
+    let is_local =
+        host.parse().map_or(host == "localhost", |address: IpAddr| address.is_loopback());
+    if is_local { None } else { Matcher::from_env().intercept(server) }
 }
 
 /// The layers of `kube` around a client that also speaks HTTP/2, which the one of `kube` does not.

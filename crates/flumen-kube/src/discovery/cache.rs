@@ -46,3 +46,20 @@ impl Cache {
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_known_grows_old() {
+        let cache = Cache::default();
+        assert!(cache.current().is_none() && !cache.is_fresh());
+        cache.store(&Arc::default());
+        assert!(cache.current().is_some() && cache.is_fresh());
+        tokio::time::advance(FRESH).await;
+        assert!(cache.current().is_some() && !cache.is_fresh());
+        cache.forget();
+        assert!(cache.current().is_none());
+    }
+}

@@ -4,8 +4,7 @@ use std::{io, time::Duration};
 
 use reqwest::{Certificate, Client, Identity, Method};
 
-use super::background::Background;
-use crate::certificate;
+use crate::{background::Background, certificate};
 
 /// With one answer, which is small.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -13,14 +13,16 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use super::{
-    background::Background,
     cluster::KubeCluster,
     faults::FaultPlan,
     front::Front,
     kubeconfig::{User, kubeconfig},
     request::KubeRequest,
 };
-use crate::process::{Outcome, run_until};
+use crate::{
+    background::Background,
+    process::{Outcome, run_until},
+};
 
 /// Forwards every request to a cluster; it ends when the value is dropped.
 ///

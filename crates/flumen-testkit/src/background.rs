@@ -5,22 +5,22 @@ use std::{future::Future, io, sync::mpsc};
 use tokio::runtime::{Builder, Runtime};
 
 #[derive(Debug)]
-pub(super) struct Background(Option<Runtime>);
+pub(crate) struct Background(Option<Runtime>);
 
 impl Background {
-    pub(super) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Self(Some(runtime)))
     }
 
-    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.0 {
             runtime.spawn(work);
         }
     }
 
     /// Waits for `work`, also where a test is inside of a runtime of its own.
-    pub(super) fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> io::Result<T> {
