@@ -1,6 +1,9 @@
 //! Options of every command that reads artifacts.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::PathBuf,
+};
 
 use clap::Args;
 use flumen_oci::{
@@ -64,13 +67,9 @@ pub(crate) struct Reader {
 impl Reader {
     /// The manifests of an artifact.
     pub(crate) async fn pull(&mut self, reference: &Reference) -> Result<Pulled, CommandError> {
-        let host = &reference.host;
-        let registry = match self.registries.get(host) {
-            Some(registry) => registry,
-            None => {
-                let registry = Registry::new(host, &self.client)?;
-                self.registries.entry(host.clone()).or_insert(registry)
-            }
+        let registry = match self.registries.entry(reference.host.clone()) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => place.insert(Registry::new(&reference.host, &self.client)?),
         };
         let repository = Repository::Remote(registry.repository(&reference.repository));
         Ok(pull(&repository, &reference.target(), &self.options).await?)
