@@ -25,12 +25,12 @@ use crate::{Entry, Error, InventoryStore, Owner, Recorded, Seen};
 /// A server refuses objects above 1.5 MB and `ConfigMap`s above 1 MiB; keys and metadata need room.
 const PART_BYTES: usize = 700_000;
 
-const NAME: &str = "app.kubernetes.io/name";
-const COMPONENT: &str = "app.kubernetes.io/component";
-const CREATED_BY: &str = "app.kubernetes.io/created-by";
+pub(crate) const NAME: &str = "app.kubernetes.io/name";
+pub(crate) const COMPONENT: &str = "app.kubernetes.io/component";
+pub(crate) const CREATED_BY: &str = "app.kubernetes.io/created-by";
 
 /// Further parts are marked, so that listings of inventories leave them out.
-const PART: &str = "flumen.dev/inventory-part";
+pub(crate) const PART: &str = "flumen.dev/inventory-part";
 
 /// The inventory of one owner in its namespace.
 #[derive(Debug)]
@@ -53,28 +53,6 @@ struct ResourceRef {
 impl<C: Cluster> ConfigMapStore<C> {
     pub fn new(cluster: C, owner: Owner, now: String) -> Self {
         Self { cluster, owner, versions: Mutex::default(), now }
-    }
-
-    /// Names of the inventories that a manager has in a namespace (or everywhere), sorted.
-    pub async fn names(
-        cluster: &C,
-        manager: &str,
-        namespace: Option<&str>,
-    ) -> Result<Vec<(String, String)>, Error> {
-        let selector = format!("{COMPONENT}=inventory,{CREATED_BY}={manager},!{PART}");
-        let options =
-            ListOptions { namespace, label_selector: Some(&selector), ..ListOptions::default() };
-        let mut names = Vec::new();
-        let mut page = |items: Vec<Node>| {
-            for item in items {
-                let text = |path: &[&str]| item.at(path).and_then(Node::as_str).unwrap_or_default();
-                let name = text(&["metadata", "name"]).strip_prefix("inv-").map(str::to_owned);
-                names.extend(name.map(|name| (text(&["metadata", "namespace"]).to_owned(), name)));
-            }
-        };
-        cluster.list_pages(&resource(), options, &mut page).await?;
-        names.sort();
-        Ok(names)
     }
 
     fn object_name(&self, part: usize) -> String {
@@ -284,7 +262,7 @@ fn read_part(object: &Node, recorded: &mut Recorded) -> Result<(), String> {
 }
 
 /// `ConfigMap`s are the same on every server; asking would cost a request.
-fn resource() -> Resource {
+pub(crate) fn resource() -> Resource {
     Resource {
         gvk: Gvk::new(&Text::literal("v1"), Text::literal("ConfigMap")),
         plural: "configmaps".into(),

@@ -6,10 +6,11 @@ use clap::{Arg, ArgAction, Parser, Subcommand};
 
 use crate::{
     commands::{
-        build::BuildArgs, cache::CacheArgs, completion::CompletionArgs, component::ComponentArgs,
-        copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, inspect::InspectArgs, list::ListArgs,
-        pull::PullArgs, push::PushArgs, registry::RegistryArgs, sign::SignArgs, tag::TagArgs,
-        verify::VerifyArgs, version::VersionArgs,
+        apply::ApplyArgs, build::BuildArgs, cache::CacheArgs, completion::CompletionArgs,
+        component::ComponentArgs, copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, get::GetArgs,
+        history::HistoryArgs, inspect::InspectArgs, list::ListArgs, plan::PlanArgs, pull::PullArgs,
+        push::PushArgs, registry::RegistryArgs, rollback::RollbackArgs, sign::SignArgs,
+        tag::TagArgs, verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
     },
     error::CommandError,
     printable::is_unsafe,
@@ -20,7 +21,7 @@ const MAX_QUOTED: usize = 1 << 10;
 
 /// Delivery engine for Kubernetes
 ///
-/// Builds manifests from kustomizations, exactly and fast.
+/// Builds manifests from kustomizations, packs them into artifacts, and brings them to clusters.
 #[derive(Debug, Parser)]
 #[command(name = "flumen", version, disable_help_subcommand = true)]
 #[command(after_help = "Run `flumen <COMMAND> --help` for the options of a command.")]
@@ -31,22 +32,28 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Apply(Box<ApplyArgs>),
     Build(Box<BuildArgs>),
     Cache(CacheArgs),
     Completion(CompletionArgs),
     Component(ComponentArgs),
     Copy(CopyArgs),
     Delete(DeleteArgs),
-    Diff(DiffArgs),
+    Diff(Box<DiffArgs>),
+    Get(GetArgs),
+    History(Box<HistoryArgs>),
     Inspect(InspectArgs),
     List(ListArgs),
+    Plan(Box<PlanArgs>),
     Pull(PullArgs),
     Push(PushArgs),
     Registry(RegistryArgs),
+    Rollback(Box<RollbackArgs>),
     Sign(SignArgs),
     Tag(TagArgs),
     Verify(VerifyArgs),
     Version(VersionArgs),
+    Wait(WaitArgs),
 }
 
 /// The same with `build` alone. Scripts start it thousands of times, and describing all the other

@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+pub(crate) mod apply;
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod completion;
@@ -7,15 +8,20 @@ pub(crate) mod component;
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod diff;
+pub(crate) mod get;
+pub(crate) mod history;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod plan;
 pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod registry;
+pub(crate) mod rollback;
 pub(crate) mod sign;
 pub(crate) mod tag;
 pub(crate) mod verify;
 pub(crate) mod version;
+pub(crate) mod wait;
 
 use crate::{
     cli::{Cli, Command},
@@ -25,6 +31,7 @@ use crate::{
 
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
     match &cli.command {
+        Command::Apply(args) => apply::run(args, ui),
         Command::Build(args) => build::run(args, ui),
         Command::Cache(args) => cache::run(args, ui),
         Command::Completion(args) => completion::run(args, ui),
@@ -32,14 +39,19 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Copy(args) => copy::run(args, ui),
         Command::Delete(args) => delete::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),
+        Command::Get(args) => get::run(args, ui),
+        Command::History(args) => history::run(args, ui),
         Command::Inspect(args) => inspect::run(args, ui),
         Command::List(args) => list::run(args, ui),
+        Command::Plan(args) => plan::run(args, ui),
         Command::Pull(args) => pull::run(args, ui),
         Command::Push(args) => push::run(args, ui),
         Command::Registry(args) => registry::run(args, ui),
+        Command::Rollback(args) => rollback::run(args, ui),
         Command::Sign(args) => sign::run(args, ui),
         Command::Tag(args) => tag::run(args, ui),
         Command::Verify(args) => verify::run(args, ui),
         Command::Version(args) => version::run(args, ui),
+        Command::Wait(args) => wait::run(args, ui),
     }
 }

@@ -2,12 +2,19 @@
 //! kin, which the colour library reads) and of proxies (`HTTPS_PROXY` and its kin, which the HTTP
 //! library reads).
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
+use flumen_kube::ConnectOptions;
 use flumen_pipeline::State;
 use flumen_sign::Password;
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    error::{CommandError, Failure},
+    key_files::read_text,
+};
 
 /// `on` labels every object as `--enable-managedby-label` does; kustomize reads it too.
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
@@ -62,4 +69,38 @@ const COSIGN_PASSWORD: &str = "COSIGN_PASSWORD";
 /// `None` if the variable is not set; an empty password is one.
 pub(crate) fn cosign_password() -> Option<Password> {
     env::var_os(COSIGN_PASSWORD).map(|password| Password::new(password.into_encoded_bytes()))
+}
+
+/// Files that say how to reach clusters; kubectl reads it too.
+const KUBECONFIG: &str = "KUBECONFIG";
+
+/// Where kubectl looks for them.
+pub(crate) fn kubeconfigs() -> Vec<PathBuf> {
+    let home = env::var_os(HOME).map(PathBuf::from);
+    ConnectOptions::search_paths(env::var_os(KUBECONFIG).as_deref(), home.as_deref())
+}
+
+/// The file in which kustomizer is told under which name it applies.
+pub(crate) fn kustomizer_config() -> Option<PathBuf> {
+    Some(PathBuf::from(env::var_os(HOME)?).join(".kustomizer/config"))
+}
+
+/// Who is logged in, and on which machine: what the history of a deployment calls its author.
+const USER: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
+const HOST: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
+const HOST_FILE: &str = "/etc/hostname";
+
+pub(crate) fn author() -> String {
+    let first = |names: &[&str]| {
+        names.iter().filter_map(|name| env::var(name).ok()).find(|value| !value.is_empty())
+    };
+    let in_file = || {
+        let text = read_text(Path::new(HOST_FILE)).ok()?;
+        Some(text.trim().to_owned()).filter(|name| !name.is_empty())
+    };
+    let user = first(&USER).unwrap_or_else(|| "unknown".to_owned());
+    match first(&HOST).or_else(in_file) {
+        Some(host) => format!("{user}@{host}"),
+        None => user,
+    }
 }

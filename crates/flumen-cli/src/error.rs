@@ -17,6 +17,8 @@ use crate::{
 const WRONG_INPUT: u8 = 1;
 /// The command line is wrong: unknown or malformed options.
 const WRONG_USAGE: u8 = 2;
+/// A plan that was asked to say so by its status has changes.
+const CHANGES: u8 = 2;
 
 /// Usage errors quote their arguments; this much of them is enough.
 const MAX_USAGE_BYTES: usize = 8 << 10;
@@ -51,6 +53,8 @@ pub(crate) enum CommandError {
     },
     /// No failure: two things were compared, and the difference has been printed.
     Different,
+    /// No failure: a plan has changes, and the command line wants to know.
+    Changes,
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -145,7 +149,35 @@ impl From<flumen_build::Error> for CommandError {
     }
 }
 
+impl From<flumen_apply::Error> for CommandError {
+    fn from(error: flumen_apply::Error) -> Self {
+        // Its messages name their causes already; those of the client do not.
+        let mut failure = match &error {
+            flumen_apply::Error::Cluster(error) => Failure::chain(error),
+            other => Failure::new(other.to_string()),
+        };
+        failure.hint = error.hint();
+        Self::Failure(failure)
+    }
+}
+
+impl From<flumen_kube::Error> for CommandError {
+    fn from(error: flumen_kube::Error) -> Self {
+        let mut failure = Failure::chain(&error);
+        failure.hint = error.hint();
+        Self::Failure(failure)
+    }
+}
+
 impl CommandError {
+    /// Says what was being done, where the error has room for that.
+    pub(crate) fn within(self, doing: impl Into<String>) -> Self {
+        match self {
+            Self::Failure(failure) => failure.within(doing).into(),
+            other => other,
+        }
+    }
+
     /// A failure that needs no hint.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Failure::new(message).into()
@@ -161,6 +193,7 @@ impl CommandError {
                 ExitCode::SUCCESS
             }
             Self::Different => ExitCode::from(WRONG_INPUT),
+            Self::Changes => ExitCode::from(CHANGES),
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -213,6 +246,7 @@ impl CommandError {
                 ..Diagnostic::new(failure.message.as_str())
             },
             Self::Different => Diagnostic::new("they differ"),
+            Self::Changes => Diagnostic::new("there are changes"),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

@@ -45,18 +45,30 @@ pub(crate) fn trusted_root(path: &Path) -> Result<TrustedRoot, CommandError> {
 
 /// The text of a file that the command line names.
 pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
-    let failure = |error: io::Error| {
-        CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
-    };
+    read_up_to(MAX_BYTES, path).map_err(|error| unreadable(path, &error))
+}
+
+/// The text of a file that does not have to be there.
+pub(crate) fn read_text_if_any(path: &Path) -> Result<Option<String>, CommandError> {
+    match read_up_to(MAX_BYTES, path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+pub(crate) fn read_up_to(max_bytes: u64, path: &Path) -> io::Result<String> {
     let mut text = String::new();
     #[expect(clippy::disallowed_methods, reason = "the user names the file, and it is no source")]
-    let file = File::open(path).map_err(failure)?;
-    let length = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(failure)?;
-    if length as u64 > MAX_BYTES {
-        let path = path.display();
-        return Err(CommandError::failure(format!("`{path}` is too large for what it should be")));
+    let length = File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
+    if length as u64 > max_bytes {
+        return Err(io::Error::other("it is too large for what it should be"));
     }
     Ok(text)
+}
+
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
 }
 
 fn unusable(path: &Path, error: &KeyError) -> CommandError {

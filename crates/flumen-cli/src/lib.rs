@@ -5,18 +5,32 @@
 //! the input is wrong (or, of two things compared, that they differ), 2 that the command line is.
 
 mod artifact_args;
+mod build_id;
 mod cli;
+mod cluster_args;
 mod commands;
+mod deliver;
+mod delivery_source;
 mod diagnostic;
+mod duration;
 mod env;
 mod error;
+mod interrupt;
+mod inventory_args;
 mod key_files;
+mod kustomizer_config;
 mod listing;
 mod output;
+mod plan_document;
+mod plan_file;
+mod plan_text;
 mod printable;
 mod progress;
+mod refusals;
 mod registry_args;
 mod remotes;
+mod run_args;
+mod run_report;
 mod runtime;
 mod size;
 mod structured;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    io::{self, Write},
+    io::{self, IsTerminal as _, Write},
 };
 
 use anstyle::{AnsiColor, Style};
@@ -45,6 +45,35 @@ impl Ui {
             .write_all(bytes)
             .and_then(|()| stdout.flush())
             .map_err(|source| CommandError::Stdout { source })
+    }
+
+    /// Prints data for people, in colours where stdout is a terminal.
+    #[expect(clippy::unused_self, reason = "having a `Ui` is the permission to print")]
+    pub(crate) fn styled_data(&self, styled: &str) -> Result<(), CommandError> {
+        let mut stdout = anstream::stdout().lock();
+        stdout
+            .write_all(styled.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(|source| CommandError::Stdout { source })
+    }
+
+    /// Whether somebody is there to answer.
+    #[expect(clippy::unused_self, reason = "having a `Ui` is the permission to ask")]
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks for a yes; anything else is a no.
+    pub(crate) async fn confirm(&self, question: &str) -> bool {
+        let question = printable(question, Lines::Escape, MAX_WARNING_BYTES);
+        self.talk(&format!("{WARNING}?{WARNING:#} {question} [y/N] "));
+        // On a thread of its own, so that Ctrl-C is heard meanwhile.
+        let answer = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            io::stdin().read_line(&mut line).map(|_| line)
+        });
+        let answer = answer.await.ok().and_then(Result::ok).unwrap_or_default();
+        ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
     }
 
     /// Prints what deserves attention but does not fail the command, each once.

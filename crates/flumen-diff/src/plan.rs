@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     change::{Change, ChangeType, PlanOperation, null_is_default},
-    mask::mask,
-    shown::yaml,
+    shown::{shown, yaml},
 };
 
 /// What a packed plan may grow to: twice the lines of 10,000 large objects.
@@ -60,11 +59,10 @@ impl PlanDocument {
             PlanOperation::Delete => "diff",
         };
         let text = serde_json::to_string_pretty(&BTreeMap::from([(key, &changes)]));
-        let documents = candidates.into_iter().map(|candidate| {
-            let mut candidate = candidate.clone();
-            mask(&mut candidate);
-            yaml(&candidate)
-        });
+        let documents = candidates
+            .into_iter()
+            .filter_map(|candidate| shown(None, Some(candidate)).1)
+            .map(|candidate| yaml(&candidate));
         Ok(Self {
             op,
             plan: text.map_err(PlanError::Json)?,

@@ -75,8 +75,12 @@ impl Status {
         let forbids_change = |cause: &Cause| {
             is_said(&cause.message) || WORDS.iter().any(|words| cause.message.contains(words))
         };
+        // With a further cause a new object would be refused as well, and the old one must not go for that.
         // A webhook refuses with other codes and without causes.
-        is_said(&self.message) || self.code == 422 && self.causes.iter().any(forbids_change)
+        match &self.causes[..] {
+            [] => is_said(&self.message),
+            causes => self.code == 422 && causes.iter().all(forbids_change),
+        }
     }
 
     /// Whether an object as a whole is too large; names and labels can be too long as well.
@@ -182,6 +186,11 @@ mod tests {
         assert!(invalid("FieldValueInvalid", "Invalid value: 10.0.0.1: may not change once set"));
         assert!(!invalid("FieldValueInvalid", "Invalid value: 0: must be greater than 0"));
         assert!(!invalid("FieldValueForbidden", "Forbidden: may not be set"));
+        // Both at once, in the message too.
+        let wrong_anyway = r#"{"code":422,"reason":"Invalid","message":"data: field is immutable, data[?]: no key",
+            "details":{"causes":[{"message":"Forbidden: field is immutable","field":"data"},
+            {"message":"Invalid value: no key","field":"data[?]"}]}}"#;
+        assert!(!refused(wrong_anyway).is_immutable());
         assert!(
             !refused(r#"{"code":409,"message":"please apply your changes to the latest version"}"#)
                 .is_immutable()

@@ -1,14 +1,12 @@
-//! `flumen delete artifact`.
+//! `flumen delete`.
+
+mod artifact;
+mod inventory;
 
 use clap::{Args, Subcommand};
-use flumen_oci::Reference;
 
-use crate::{
-    error::{CommandError, Failure},
-    registry_args::RegistryArgs,
-    runtime,
-    ui::Ui,
-};
+use self::{artifact::ArtifactArgs, inventory::InventoryArgs};
+use crate::{error::CommandError, ui::Ui};
 
 /// Delete
 #[derive(Debug, Args)]
@@ -20,46 +18,13 @@ pub(crate) struct DeleteArgs {
 #[derive(Debug, Subcommand)]
 enum What {
     Artifact(Box<ArtifactArgs>),
-}
-
-/// Delete a tag, or an artifact with all its tags
-///
-/// With a tag, that tag is removed and other tags of the same artifact stay. With a digest, the
-/// artifact is removed and every tag with it. A registry that cannot remove a single tag says so, and
-/// nothing is removed.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-#[command(after_help = "\
-Examples:
-  # One tag
-  flumen delete artifact oci://registry.example.com/org/app:v1.0.0
-
-  # The artifact and all its tags
-  flumen delete artifact oci://registry.example.com/org/app@sha256:…")]
-struct ArtifactArgs {
-    /// What to delete, as `oci://host/path:tag` or `oci://host/path@digest`
-    #[arg(value_name = "URL")]
-    url: Reference,
-
-    #[command(flatten)]
-    registry: RegistryArgs,
+    #[command(alias = "inv")]
+    Inventory(Box<InventoryArgs>),
 }
 
 pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
+        What::Artifact(args) => artifact::run(args, ui),
+        What::Inventory(args) => inventory::run(args, ui),
     }
-}
-
-async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let reference = &args.url;
-    // What is meant has to be said: a guess cannot be taken back.
-    if reference.tag.is_some() == reference.digest.is_some() {
-        return Err(Failure::new(format!("`{reference}` names no single thing to delete"))
-            .hint("give either a tag (`:v1.0.0`) or a digest (`@sha256:…`)")
-            .into());
-    }
-    args.registry.open(reference)?.delete(&reference.target()).await?;
-    ui.talk(&format!("deleted {reference}\n"));
-    Ok(())
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
 mod artifact;
+mod cluster;
 mod component;
 mod copy;
 mod failure;

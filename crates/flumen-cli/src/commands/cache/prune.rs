@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
-use flumen_pipeline::{
-    config::parse_duration,
-    prune::{Prune, Pruned, candidates, prune},
-};
+use flumen_pipeline::prune::{Prune, Pruned, candidates, prune};
 use jiff::Timestamp;
 
 use crate::{
-    env,
+    duration, env,
     error::{CommandError, Failure},
     listing::lines,
     runtime::block_on,
@@ -32,7 +29,7 @@ Examples:
   flumen cache prune --older-than 168h --dry-run")]
 pub(crate) struct PruneArgs {
     /// Age that a build must have
-    #[arg(long, value_name = "DURATION", default_value = "720h", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "720h", value_parser = duration::parse)]
     older_than: Duration,
 
     /// Remove everything, the last builds too
@@ -42,10 +39,6 @@ pub(crate) struct PruneArgs {
     /// Only print what would go
     #[arg(long)]
     dry_run: bool,
-}
-
-fn duration(text: &str) -> Result<Duration, &'static str> {
-    parse_duration(text).ok_or("expected a duration such as 36h or 30m")
 }
 
 pub(crate) fn run(args: &PruneArgs, ui: &Ui) -> Result<(), CommandError> {

@@ -10,7 +10,6 @@ use flumen_pipeline::{
     config::Component,
     job::{Ended, Status},
 };
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
@@ -18,7 +17,7 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    env,
+    build_id, env,
     error::{CommandError, Failure},
     listing::{self, ListFormat, Record},
     registry_args::RegistryArgs,
@@ -149,7 +148,7 @@ pub(crate) fn run(args: &BuildArgs, ui: &Ui) -> Result<(), CommandError> {
     let components = args.selection.load(ui)?;
     block_on(async {
         let environment = args.environment()?;
-        let ids = components.iter().map(|_| new_id()).collect::<Result<Vec<_>, _>>()?;
+        let ids = components.iter().map(|_| build_id::new()).collect::<Result<Vec<_>, _>>()?;
         let orders = components.iter().zip(&ids).map(|(component, id)| BuildOrder {
             component,
             id: *id,
@@ -193,13 +192,6 @@ pub(super) fn refuse_tag(reference: &Reference) -> Result<(), CommandError> {
     Err(Failure::new(format!("`{reference}` names a tag or digest"))
         .hint("artifacts of components get the id of their build as tag; name the repository only")
         .into())
-}
-
-fn new_id() -> Result<BuildId, CommandError> {
-    let mut random = [0; 10];
-    aws_lc_rs::rand::fill(&mut random)
-        .map_err(|_| Failure::new("the system has no random numbers to give"))?;
-    Ok(BuildId::new(Timestamp::now(), random))
 }
 
 /// Prints all results, then what went wrong; the last failure is that of the command.

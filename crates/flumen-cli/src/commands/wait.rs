@@ -1,0 +1,75 @@
+//! `flumen wait`.
+
+use std::{sync::Arc, time::Duration};
+
+use clap::{Args, Subcommand};
+use flumen_apply::WaitOptions;
+use tokio::time::Instant;
+
+use crate::{
+    duration,
+    error::CommandError,
+    interrupt::interruptible,
+    inventory_args::{SiteArgs, parse_name},
+    run_report::RunReport,
+    runtime::block_on,
+    ui::Ui,
+};
+
+/// Wait
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    #[command(alias = "inv")]
+    Inventory(Box<InventoryArgs>),
+}
+
+/// Wait until all objects of an inventory are healthy
+///
+/// Exit status 1 if one of them has failed, or is not healthy in time; the message names each and says why.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Examples:
+  # After an `apply` without `--wait`
+  flumen wait inventory app -n apps --timeout 5m")]
+struct InventoryArgs {
+    /// Name of the inventory
+    #[arg(value_name = "NAME", value_parser = parse_name)]
+    name: String,
+
+    /// How long to wait
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    timeout: Duration,
+
+    #[command(flatten)]
+    site: SiteArgs,
+}
+
+pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
+    match &args.what {
+        What::Inventory(args) => block_on(interruptible(wait(args, ui))),
+    }
+}
+
+async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
+    let site = args.site.open(&args.name, Some(args.timeout)).await?;
+    let recorded = site.recorded().await?;
+    let options = WaitOptions {
+        selector: Some(site.owner.selector()),
+        rules: Arc::default(),
+        fail_fast: true,
+        deadline: Instant::now() + args.timeout,
+    };
+    let report = RunReport::new(ui);
+    let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;
+    report.finish()?;
+    waited?;
+    ui.success(&format!("all {} objects are healthy", recorded.inventory.len()));
+    Ok(())
+}

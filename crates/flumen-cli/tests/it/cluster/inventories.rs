@@ -1,0 +1,113 @@
+//! `get`, `inspect`, `history` and `delete` of inventories.
+
+use serde_json::Value;
+
+use super::{Site, map};
+
+const SOURCE: [&str; 4] = ["--source", "https://git.example.com/app.git", "--revision", "main/1"];
+
+#[test]
+fn inventories_are_listed_as_kubectl_lists_things() {
+    let Some(site) = Site::new() else { return };
+    site.manifests("app.yaml", &[map("a", "1"), map("b", "1")]);
+    site.apply("app.yaml", &SOURCE);
+    site.printed(&["apply", "-k", "a", "--inventory", "other", "--dry-run=server"]);
+    site.manifests("other.yaml", &[map("c", "1")]);
+    site.printed(&["apply", "-f", "other.yaml", "--inventory", "other"]);
+
+    let table = site.printed(&["get", "inventories"]);
+    let lines: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..3], ["NAME", "NAMESPACE", "ENTRIES"]);
+    assert_eq!(lines[1][..5], ["app", &site.namespace, "2", SOURCE[1], "main/1"]);
+    assert_eq!(lines[2][..3], ["other", &site.namespace, "1"]);
+    assert_eq!(site.printed(&["get", "inv", "-o", "name"]), "app\nother\n");
+    let one: Value =
+        serde_json::from_str(&site.printed(&["get", "inventory", "app", "-o", "json"]))
+            .expect("JSON");
+    assert_eq!(one[0]["entries"], 2);
+    assert_eq!(one[0]["namespace"], site.namespace.as_str());
+    assert!(one[0]["lastApplied"].as_str().is_some_and(|at| at.ends_with('Z')), "{one}");
+
+    let all = ["get", "inventories", "-A", "-o", "json", "--kubeconfig", &site.kubeconfig];
+    let outcome = site.scratch.flumen(&all);
+    let all: Value = serde_json::from_slice(&outcome.stdout).expect("JSON");
+    let ours = all.as_array().expect("a list").iter();
+    assert_eq!(ours.filter(|one| one["namespace"] == site.namespace.as_str()).count(), 2);
+    let error = site.refusal(&["get", "inventory", "missing"]);
+    assert!(error.contains("there is no inventory `missing` in namespace"), "{error}");
+}
+
+#[test]
+fn an_inventory_is_shown_with_its_history() {
+    let Some(site) = Site::new() else { return };
+    site.manifests("app.yaml", &[map("a", "1")]);
+    site.apply("app.yaml", &SOURCE);
+    site.manifests("app.yaml", &[map("a", "2")]);
+    site.apply("app.yaml", &[]);
+    let shown = site.printed(&["inspect", "inventory", "app"]);
+    let namespace = &site.namespace;
+    assert!(
+        shown.starts_with(&format!("Inventory:    {namespace}/app\nLast applied: ")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains(&format!("Objects:\n- ConfigMap/{namespace}/a\nHistory:\n- 2: ")),
+        "{shown}"
+    );
+    let json: Value = serde_json::from_str(&site.printed(&["inspect", "inv", "app", "-o", "json"]))
+        .expect("JSON");
+    assert_eq!(json["resources"][0]["kind"], "ConfigMap");
+    assert_eq!(json["history"][0]["number"], 2);
+    assert_eq!(json["history"][1]["source"], SOURCE[1]);
+
+    let history = site.printed(&["history", "app"]);
+    let lines: Vec<Vec<&str>> =
+        history.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["NUMBER", "DIGEST", "REVISION", "BY", "AT", "RESULT"]);
+    assert_eq!(lines[1][0], "2");
+    assert!(lines[1][1].starts_with("sha256:"), "{history}");
+    assert_eq!((lines[2][0], lines[2][2]), ("1", "main/1"));
+    assert_eq!(lines[2].last(), Some(&"succeeded"));
+    for command in ["history", "rollback"] {
+        let error = site.refusal(&[command, "missing"]);
+        assert!(error.contains("there is no inventory `missing`"), "{error}");
+    }
+}
+
+#[test]
+fn acceptance_34_deleting_what_is_partly_gone_succeeds() {
+    let Some(site) = Site::new() else { return };
+    site.manifests("app.yaml", &[map("a", "1"), map("b", "1"), map("c", "1")]);
+    site.apply("app.yaml", &[]);
+    site.kubectl_done(&["delete", "configmap/b"]);
+    site.kubectl_done(&["label", "configmap/c", "inventory.kustomizer.dev/name-"]);
+    site.printed(&["delete", "inventory", "app"]);
+    assert!(site.object("configmap/a").is_none());
+    assert!(site.object("configmap/c").is_some(), "it is no longer ours");
+    assert!(site.object("configmap/inv-app").is_none());
+    let error = site.refusal(&["delete", "inventory", "app"]);
+    assert!(error.contains("there is no inventory `app`"), "{error}");
+}
+
+#[test]
+fn a_finalizer_that_never_ends_is_named() {
+    let Some(site) = Site::new() else { return };
+    let held =
+        map("held", "1").replace("name: held", "name: held, finalizers: [example.com/never]");
+    site.manifests("app.yaml", &[held]);
+    site.apply("app.yaml", &[]);
+    let error = site.refusal(&["delete", "inventory", "app", "--timeout", "2s"]);
+    let subject = format!("ConfigMap/{}/held", site.namespace);
+    assert!(error.contains(&subject), "{error}");
+    assert!(site.object("configmap/inv-app").is_some(), "it can be tried again");
+    site.kubectl_done(&[
+        "patch",
+        "configmap/held",
+        "--type=merge",
+        "-p",
+        r#"{"metadata":{"finalizers":null}}"#,
+    ]);
+    site.printed(&["delete", "inventory", "app", "--wait=false"]);
+    assert!(site.object("configmap/inv-app").is_none());
+}
