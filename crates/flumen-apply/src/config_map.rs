@@ -101,7 +101,10 @@ impl<C: Cluster> ConfigMapStore<C> {
         ];
         if index == 0 {
             let last = recorded.history.first();
-            let artifacts: Vec<&str> = last.iter().map(|last| last.artifact.as_str()).collect();
+            // kustomizer puts the scheme in front by itself.
+            let artifact =
+                last.map(|last| last.artifact.strip_prefix("oci://").unwrap_or(&last.artifact));
+            let artifacts: Vec<&str> = artifact.into_iter().collect();
             data.push(Field::new("artifacts", Node::string(json(&artifacts)?)));
             data.push(Field::new("history", Node::string(json(&recorded.history)?)));
             let group = &self.owner.group;

@@ -9,6 +9,9 @@ use flumen_yaml::{Node, Text};
 
 use crate::{Error, Options};
 
+/// What a manifest has that was read from a cluster, and what a server refuses or takes for a condition.
+const OF_A_LIVE_OBJECT: [&str; 4] = ["generation", "managedFields", "resourceVersion", "uid"];
+
 /// One object, ready to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Desired {
@@ -66,6 +69,9 @@ impl Desired {
     ) -> Self {
         let Object { node: mut body, origin } = object;
         normalize(&mut body);
+        if let Some(metadata) = body.get_mut("metadata").and_then(Node::as_map_mut) {
+            metadata.retain(|entry| !OF_A_LIVE_OBJECT.contains(&entry.key.as_str()));
+        }
         if !keeps_replicas && let Some(spec) = body.get_mut("spec").and_then(Node::as_map_mut) {
             spec.remove("replicas");
         }

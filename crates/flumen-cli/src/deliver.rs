@@ -88,6 +88,9 @@ async fn run(
     report: RunReport<'_>,
 ) -> Result<Outcome, Failed> {
     let outcome = apply(&site.client, objects, &site.store(), options, &report).await;
+    if outcome.is_err() {
+        report.last_words();
+    }
     let printed = report.finish();
     let outcome = outcome.map_err(Failed::Apply)?;
     printed.map(|()| outcome).map_err(Failed::Print)

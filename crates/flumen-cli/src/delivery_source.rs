@@ -71,6 +71,7 @@ pub(crate) struct SourceArgs {
 
 /// How artifacts are read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "What is delivered")]
 pub(crate) struct StoreArgs {
     #[command(flatten)]
     read: ReadArgs,

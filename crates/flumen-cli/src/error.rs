@@ -17,6 +17,8 @@ use crate::{
 const WRONG_INPUT: u8 = 1;
 /// The command line is wrong: unknown or malformed options.
 const WRONG_USAGE: u8 = 2;
+/// Plans wait for a decision.
+const UNDECIDED: u8 = 3;
 /// A plan that was asked to say so by its status has changes.
 const CHANGES: u8 = 2;
 
@@ -53,6 +55,10 @@ pub(crate) enum CommandError {
     },
     /// No failure: two things were compared, and the difference has been printed.
     Different,
+    /// No failure: somebody has to decide about these plans before anything else happens.
+    Undecided {
+        plans: Vec<String>,
+    },
     /// No failure: a plan has changes, and the command line wants to know.
     Changes,
     /// Anything else: what is wrong, on the way to what, and what to try.
@@ -140,6 +146,14 @@ impl From<flumen_pipeline::Error> for CommandError {
     }
 }
 
+impl From<flumen_pipeline::config::ConfigError> for CommandError {
+    fn from(error: flumen_pipeline::config::ConfigError) -> Self {
+        let mut failure = Failure::new(error.to_string()).at(error.file(), error.pos());
+        failure.hint = error.hint_text().map(str::to_owned);
+        Self::Failure(failure)
+    }
+}
+
 impl From<flumen_build::Error> for CommandError {
     fn from(error: flumen_build::Error) -> Self {
         let mut failure = Failure::chain(&error);
@@ -193,6 +207,12 @@ impl CommandError {
                 ExitCode::SUCCESS
             }
             Self::Different => ExitCode::from(WRONG_INPUT),
+            Self::Undecided { plans } => {
+                for plan in plans {
+                    ui.step(&format!("`flumen plan approve {plan}` approves it"));
+                }
+                ExitCode::from(UNDECIDED)
+            }
             Self::Changes => ExitCode::from(CHANGES),
             _ => {
                 let current_dir = env::current_dir().ok();
@@ -246,6 +266,7 @@ impl CommandError {
                 ..Diagnostic::new(failure.message.as_str())
             },
             Self::Different => Diagnostic::new("they differ"),
+            Self::Undecided { .. } => Diagnostic::new("plans wait for a decision"),
             Self::Changes => Diagnostic::new("there are changes"),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))

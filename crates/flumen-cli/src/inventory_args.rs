@@ -23,6 +23,7 @@ const MAX_NAME: usize = 63;
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Cluster")]
 pub(crate) struct SiteArgs {
     /// Manager of the fields that are applied
     ///

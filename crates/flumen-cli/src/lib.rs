@@ -2,7 +2,8 @@
 //!
 //! Arguments come in through [`cli`], one module in [`commands`] does the work, and everything that
 //! is printed goes through [`ui`]: data to stdout, conversation to stderr. Exit status 1 means that
-//! the input is wrong (or, of two things compared, that they differ), 2 that the command line is.
+//! the input is wrong (or, of two things compared, that they differ), 2 that the command line is, and 3
+//! that plans wait for somebody's decision.
 
 mod artifact_args;
 mod build_id;

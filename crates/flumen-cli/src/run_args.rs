@@ -30,6 +30,7 @@ pub(crate) struct ReviewArgs {
 
 /// How a run goes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How it is applied")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     prune: PruneArgs,
@@ -73,6 +74,7 @@ impl RunArgs {
 
 /// What becomes of objects that are gone from the source.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How it is applied")]
 pub(crate) struct PruneArgs {
     /// Delete objects of the inventory that are no longer among those delivered
     #[arg(long)]

@@ -41,6 +41,9 @@ struct Said {
     failure: Option<CommandError>,
     pending: Vec<ObjectId>,
     at: Option<Instant>,
+    /// What was waited for last, and whether a line has told that.
+    last: Option<String>,
+    is_told: bool,
 }
 
 impl<'a> RunReport<'a> {
@@ -66,6 +69,15 @@ impl<'a> RunReport<'a> {
     pub(crate) fn finish(self) -> Result<(), CommandError> {
         let said = self.said.into_inner().unwrap_or_else(PoisonError::into_inner);
         said.failure.map_or(Ok(()), Err)
+    }
+
+    /// Leaves behind why a run that failed was waiting; a display has vanished by then.
+    pub(crate) fn last_words(&self) {
+        let said = self.said();
+        if let Some(last) = said.last.as_ref().filter(|_| !said.is_told) {
+            self.display.vanish();
+            self.ui.talk(last);
+        }
     }
 
     /// One line of the result: what happened to an object.
@@ -105,6 +117,7 @@ impl<'a> RunReport<'a> {
 
     fn show(&self, doing: &str, mut named: Vec<String>, pending: Vec<ObjectId>) {
         if pending.is_empty() {
+            self.said().last = None;
             return self.display.show(String::new());
         }
         if pending.len() > named.len() {
@@ -112,16 +125,18 @@ impl<'a> RunReport<'a> {
         }
         let objects = if pending.len() == 1 { "object" } else { "objects" };
         let head = format!("{doing} {} {objects}", pending.len());
-        if self.display.0.is_some() {
-            return self.display.show(format!("{head}\n  {}", named.join("\n  ")));
-        }
+        self.display.show(format!("{head}\n  {}", named.join("\n  ")));
+        let line = format!("{head}: {}\n", named.join("; "));
         let mut said = self.said();
-        let is_new = said.pending != pending && said.at.is_none_or(|at| at.elapsed() >= PACE);
-        if is_new {
+        said.is_told = said.last.as_ref() == Some(&line) && said.is_told;
+        let is_due = said.at.is_none_or(|at| at.elapsed() >= PACE);
+        if self.display.0.is_none() && said.pending != pending && is_due {
             said.pending = pending;
             said.at = Some(Instant::now());
-            self.ui.talk(&format!("{head}: {}\n", named.join("; ")));
+            said.is_told = true;
+            self.ui.talk(&line);
         }
+        said.last = Some(line);
     }
 }
 
@@ -130,7 +145,10 @@ impl Report for RunReport<'_> {
         match progress {
             Progress::Changed(change)
                 if self.only_changes && change.action == Action::Unchanged => {}
-            Progress::Changed(change) => self.object(&change.id, change.action.as_str()),
+            Progress::Changed(change) => {
+                self.display.show(String::new());
+                self.object(&change.id, change.action.as_str());
+            }
             Progress::Waiting(pending) => self.waiting(pending),
             Progress::Deferred(objects) => self.deferred(objects),
             Progress::Reviewing { objects } => {
@@ -159,12 +177,16 @@ impl Display {
             bar.set_message(text);
         }
     }
+
+    fn vanish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 impl Drop for Display {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+        self.vanish();
     }
 }

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use flumen_oci::Digest;
 use flumen_yaml::Pos;
 use thiserror::Error as ThisError;
+
+use crate::template::TemplateError;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -50,6 +53,21 @@ pub enum Error {
     #[error("OCI artifact not found on install deploy - sync job may not have completed")]
     NothingToSync,
 
+    #[error("{digest} was deployed, and the install's registry does not have it any more")]
+    ArtifactGone { digest: Digest },
+
+    #[error("{artifact}: {error}")]
+    Unreadable { artifact: Digest, error: flumen_yaml::Error },
+
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+
+    #[error(transparent)]
+    Apply(#[from] flumen_apply::Error),
+
+    #[error("the plan cannot be written down")]
+    Plan(#[from] flumen_diff::PlanError),
+
     #[error("there is no plan `{name}` that waits for a decision")]
     NoSuchPlan { name: String },
 
@@ -92,6 +110,11 @@ impl Error {
             Self::NothingToSync => {
                 Some("`flumen component build` builds it; sync copies the last build".to_owned())
             }
+            Self::ArtifactGone { .. } => Some(
+                "deploy a build that is there; nothing is built again for a rollback".to_owned(),
+            ),
+            Self::Template(error) => error.hint().map(str::to_owned),
+            Self::Apply(error) => error.hint(),
             Self::NoSuchPlan { .. } => Some(
                 "`flumen plan list` shows those that wait; a decision is used once, and a plan \
                  that is outdated is replaced"

@@ -100,6 +100,12 @@ impl Graph {
         }
     }
 
+    /// The same components as if none depended on another, for what can be done in any order.
+    #[must_use]
+    pub fn without_order(&self) -> Self {
+        Self { nodes: self.nodes.iter().map(|node| Node::new(&node.name)).collect() }
+    }
+
     /// Goes through the graph, stopping at the components that are `selected`. The others only carry
     /// the order: a dependency of a dependency comes first also when what is between is left out.
     pub fn walk(&self, direction: Direction, selected: &BTreeSet<String>) -> Walk<'_> {
@@ -107,7 +113,9 @@ impl Graph {
             waits_for: node.before(direction).len(),
             state: if selected.contains(&node.name) { State::Waiting } else { State::PassedBy },
         });
-        Walk { graph: self, direction, steps: steps.collect() }
+        let steps: Vec<Step> = steps.collect();
+        let free = (0..steps.len()).filter(|index| steps[*index].waits_for == 0).collect();
+        Walk { graph: self, direction, steps, free }
     }
 
     /// A chain of components that leads back to its beginning.
@@ -127,12 +135,13 @@ impl Graph {
         // What still waits depends on something that waits too, so this comes back to where it was.
         let mut at = waits_for.iter().position(|count| *count > 0)?;
         let mut way = Vec::new();
-        while !way.contains(&at) {
+        let mut seen = vec![false; self.nodes.len()];
+        while !std::mem::replace(&mut seen[at], true) {
             way.push(at);
             let next = self.nodes[at].dependencies.iter().find(|needed| waits_for[**needed] > 0);
             at = *next?;
         }
-        let start = way.iter().position(|seen| *seen == at)?;
+        let start = way.iter().position(|visited| *visited == at)?;
         let chain = way[start..].iter().chain([&at]);
         Some(chain.map(|index| self.nodes[*index].name.clone()).collect())
     }
@@ -165,6 +174,8 @@ pub struct Walk<'a> {
     graph: &'a Graph,
     direction: Direction,
     steps: Vec<Step>,
+    /// What nothing holds up any more, until it is handed out.
+    free: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -189,19 +200,21 @@ impl<'a> Walk<'a> {
     /// The components that nothing holds up any more, in the order of their names. Each is handed out
     /// once.
     pub fn ready(&mut self) -> Vec<&'a str> {
-        let mut passed: Vec<usize> = self.free(State::PassedBy);
-        while let Some(index) = passed.pop() {
-            self.steps[index].state = State::Done;
-            for behind in self.release(index) {
-                if self.steps[behind].state == State::PassedBy {
-                    passed.push(behind);
+        let mut ready = Vec::new();
+        while let Some(index) = self.free.pop() {
+            match self.steps[index].state {
+                State::Waiting => {
+                    self.steps[index].state = State::Begun;
+                    ready.push(index);
                 }
+                State::PassedBy => {
+                    self.steps[index].state = State::Done;
+                    self.release(index);
+                }
+                State::Begun | State::Blocked | State::Done => {}
             }
         }
-        let ready = self.free(State::Waiting);
-        for index in &ready {
-            self.steps[*index].state = State::Begun;
-        }
+        ready.sort_unstable();
         ready.into_iter().map(|index| self.graph.nodes[index].name.as_str()).collect()
     }
 
@@ -234,25 +247,15 @@ impl<'a> Walk<'a> {
         blocked.into_iter().map(|index| self.graph.nodes[index].name.as_str()).collect()
     }
 
-    fn free(&self, state: State) -> Vec<usize> {
-        let steps = self.steps.iter().enumerate();
-        steps
-            .filter(|(_, step)| step.state == state && step.waits_for == 0)
-            .map(|(index, _)| index)
-            .collect()
-    }
-
-    /// Lets go of what waits for a component; returns what now waits for nothing.
-    fn release(&mut self, index: usize) -> Vec<usize> {
-        let mut free = Vec::new();
+    /// Lets go of what waits for a component.
+    fn release(&mut self, index: usize) {
         for behind in self.graph.nodes[index].behind(self.direction) {
             let step = &mut self.steps[*behind];
             step.waits_for -= 1;
             if step.waits_for == 0 {
-                free.push(*behind);
+                self.free.push(*behind);
             }
         }
-        free
     }
 
     fn begun(&self, name: &str) -> Option<usize> {
@@ -323,6 +326,13 @@ mod tests {
         assert_eq!(down, ["cache db docs", "api", "web"]);
         let up = rounds(&SHOP, Direction::DependantsFirst, &all);
         assert_eq!(up, ["docs web", "api", "cache db"]);
+    }
+
+    #[test]
+    fn without_order_all_are_ready() {
+        let graph = graph(&SHOP).expect("a graph").without_order();
+        let mut walk = graph.walk(Direction::DependenciesFirst, &selected(&["db", "web"]));
+        assert_eq!(walk.ready(), ["db", "web"]);
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Signatures {
     /// Files of public keys.
     pub keys: Vec<PathBuf>,
     pub certificates: Option<Certificates>,
+    /// The repository that artifacts were signed in, as `host/path`.
+    pub signed_as: Option<String>,
 }
 
 /// Signatures that are made with certificates.
@@ -193,7 +195,19 @@ impl Rules<'_> {
             );
         }
         let keys = table.keys.iter().map(|path| self.beside(path)).collect();
-        Ok(Signatures { policy: table.policy, keys, certificates })
+        let signed_as = self.signed_as(&table.signed_as)?;
+        Ok(Signatures { policy: table.policy, keys, certificates, signed_as })
+    }
+
+    fn signed_as(&self, name: &str) -> Result<Option<String>, ConfigError> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let reference = Reference::from_name(name.trim_start_matches("oci://")).map_err(|_| {
+            self.error("signatures.signed_as", format!("`{name}` is not a repository"))
+                .hint("an example: registry.example.com/org/app")
+        })?;
+        Ok(Some(reference.name()))
     }
 
     fn check_inputs(

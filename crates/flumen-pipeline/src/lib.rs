@@ -1,4 +1,4 @@
-//! Components: their configuration, their builds and where the results are kept.
+//! Components: their configuration, their builds, and their deploys to installs.
 //!
 //! ```text
 //! component file ─▶ config ─▶ plan ─▶ job ─▶ source ─▶ artifact ─▶ registry or local store
@@ -6,8 +6,14 @@
 //!                                            cache ◀───────┘
 //! ```
 //!
-//! [`build`](fn@build) runs one component through all of it; [`sync`](fn@sync) takes the result further;
-//! [`prune`](mod@prune) collects what is left.
+//! [`build`](fn@build) runs one component through all of it; [`prune`](mod@prune) collects what is left.
+//!
+//! ```text
+//! install file ─▶ install ─▶ values ─┐
+//! artifact ─▶ sync ─▶ pull ─▶ template ─▶ plan ─▶ approval ─▶ apply ─▶ cluster
+//! ```
+//!
+//! [`deploy`] takes one component through that, and several in the order of their [`graph`].
 #![allow(clippy::disallowed_methods, reason = "keeps builds and their records on disk")]
 
 mod build;

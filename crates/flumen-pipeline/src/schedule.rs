@@ -3,7 +3,7 @@
 //! Each component of an install has at most one schedule, named `drift-check-<install>-<component>`.
 //! [`Schedules`] knows what is due and when to look again; the clock is the caller's.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, future::Future, time::Duration};
 
 use cronexpr::{Crontab, parse_crontab};
 use jiff::Timestamp;
@@ -14,6 +14,13 @@ use crate::BuildId;
 pub(crate) fn parse_schedule(text: &str) -> Option<Crontab> {
     let has_five_fields = text.split_whitespace().count() == 5;
     has_five_fields.then(|| parse_crontab(&format!("{text} UTC")).ok())?
+}
+
+/// What time it is, and how to wait.
+pub trait Clock {
+    fn now(&self) -> Timestamp;
+
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()>;
 }
 
 /// The schedules of one install.
@@ -53,13 +60,23 @@ impl Schedules {
         format!("drift-check-{}-{component}", self.install)
     }
 
+    /// Waits until something is due, at most for `longest`, and returns what is.
+    pub async fn wait(&mut self, clock: &impl Clock, longest: Duration) -> Vec<String> {
+        let now = clock.now();
+        let until_due = self.next().map(|next| Duration::try_from(next.duration_since(now)));
+        // A time that has passed has no duration.
+        let pause = until_due.map_or(longest, |due| due.unwrap_or_default().min(longest));
+        clock.sleep(pause).await;
+        self.due(clock.now())
+    }
+
     /// When something is due next; `None` if nothing ever is.
-    pub fn next(&self) -> Option<Timestamp> {
+    fn next(&self) -> Option<Timestamp> {
         self.components.values().filter_map(|schedule| schedule.next).min()
     }
 
     /// The components that are due, each once however often its time has come since.
-    pub fn due(&mut self, now: Timestamp) -> Vec<String> {
+    fn due(&mut self, now: Timestamp) -> Vec<String> {
         let mut due = Vec::new();
         for (name, schedule) in &mut self.components {
             if schedule.next.is_some_and(|next| next <= now) {

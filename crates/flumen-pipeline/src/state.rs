@@ -5,6 +5,7 @@
 //! state directory   builds/NAME-….json    the last build of each component
 //!                   cache/KEY.json        what was built from what
 //!                   plans/NAME.json       plans that wait for a decision
+//!                   drift/                what drift checks have found
 //!                   locks/                one file for each component that is or was deployed
 //!                   workspaces/           scratch directories of running builds
 //! ```
@@ -61,6 +62,10 @@ impl State {
 
     pub(crate) fn locks(&self) -> Result<PathBuf> {
         self.directory("locks")
+    }
+
+    pub(crate) fn drift(&self) -> Result<PathBuf> {
+        self.directory("drift")
     }
 
     /// The last build of a component of a directory.

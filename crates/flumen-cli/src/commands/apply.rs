@@ -83,10 +83,10 @@ struct HowArgs {
     plan: Option<PathBuf>,
 
     #[command(flatten)]
-    source: SourceArgs,
+    run: RunArgs,
 
     #[command(flatten)]
-    run: RunArgs,
+    source: SourceArgs,
 
     #[command(flatten)]
     site: SiteArgs,

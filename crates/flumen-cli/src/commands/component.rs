@@ -1,19 +1,30 @@
-//! `flumen component`: from component files to artifacts.
+//! `flumen component`: from component files to artifacts, and from there to clusters.
 
 mod build;
+mod deploy;
+mod deploy_progress;
+mod drift;
+mod history;
 mod interrupt;
 mod list;
 mod progress;
 mod registries;
+mod rollback;
+mod run;
 mod selection;
 mod show;
+mod site;
 mod sync;
+mod teardown;
+mod terminal;
 mod validate;
 
 use clap::{Args, Subcommand};
 
 use self::{
-    build::BuildArgs, list::ListArgs, show::ShowArgs, sync::SyncArgs, validate::ValidateArgs,
+    build::BuildArgs, deploy::DeployArgs, drift::DriftArgs, history::HistoryArgs, list::ListArgs,
+    rollback::RollbackArgs, show::ShowArgs, sync::SyncArgs, teardown::TeardownArgs,
+    validate::ValidateArgs,
 };
 use crate::{error::CommandError, ui::Ui};
 
@@ -31,18 +42,28 @@ pub(crate) struct ComponentArgs {
 #[derive(Debug, Subcommand)]
 enum What {
     Build(Box<BuildArgs>),
+    Deploy(Box<DeployArgs>),
+    Drift(Box<DriftArgs>),
+    History(Box<HistoryArgs>),
     List(ListArgs),
+    Rollback(Box<RollbackArgs>),
     Show(ShowArgs),
     Sync(Box<SyncArgs>),
+    Teardown(Box<TeardownArgs>),
     Validate(ValidateArgs),
 }
 
 pub(crate) fn run(args: &ComponentArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
         What::Build(args) => build::run(args, ui),
+        What::Deploy(args) => deploy::run(args, ui),
+        What::Drift(args) => drift::run(args, ui),
+        What::History(args) => history::run(args, ui),
         What::List(args) => list::run(args, ui),
+        What::Rollback(args) => rollback::run(args, ui),
         What::Show(args) => show::run(args, ui),
         What::Sync(args) => sync::run(args, ui),
+        What::Teardown(args) => teardown::run(args, ui),
         What::Validate(args) => validate::run(args, ui),
     }
 }

@@ -42,8 +42,8 @@ struct InventoryArgs {
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: Option<String>,
 
-    /// Those of all namespaces
-    #[arg(short = 'A', long, conflicts_with_all = ["name", "namespace"])]
+    /// Those of all namespaces, whatever `-n` says
+    #[arg(short = 'A', long, conflicts_with = "name")]
     all_namespaces: bool,
 
     /// How to print

@@ -1,11 +1,20 @@
 //! `flumen plan`.
 
+mod decide;
+mod list;
+mod show;
+
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use flumen_apply::{InventoryStore as _, Options, plan};
 use flumen_oci::Reference;
 
+use self::{
+    decide::{ApproveArgs, DenyArgs, RetryArgs},
+    list::ListArgs,
+    show::ShowArgs,
+};
 use super::apply::unnamed;
 use crate::{
     delivery_source::SourceArgs,
@@ -28,8 +37,12 @@ use crate::{
 ///
 /// The exit status is 0 whether or not there are changes, and 1 if the cluster would refuse an object. With
 /// --detailed-exitcode it is 2 if there are changes.
+///
+/// The commands below are about plans that `flumen component deploy` has stored because nobody was there to be
+/// asked. A decision is carried out by the next run of the same deploy, once; if more would change by then,
+/// it asks again.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Examples:
   # What the next version of an artifact would change
@@ -63,19 +76,43 @@ pub(crate) struct PlanArgs {
     detailed_exitcode: bool,
 
     #[command(flatten)]
-    source: SourceArgs,
-
-    #[command(flatten)]
     prune: PruneArgs,
 
     #[command(flatten)]
     review: ReviewArgs,
 
     #[command(flatten)]
+    source: SourceArgs,
+
+    #[command(flatten)]
     site: SiteArgs,
+
+    #[command(subcommand)]
+    stored: Option<Stored>,
+}
+
+/// What can be done with a plan that was stored.
+#[derive(Debug, Subcommand)]
+enum Stored {
+    Approve(ApproveArgs),
+    Deny(DenyArgs),
+    List(ListArgs),
+    Retry(RetryArgs),
+    Show(ShowArgs),
 }
 
 pub(crate) fn run(args: &PlanArgs, ui: &Ui) -> Result<(), CommandError> {
+    match &args.stored {
+        None => show_plan(args, ui),
+        Some(Stored::Approve(args)) => decide::approve(args, ui),
+        Some(Stored::Deny(args)) => decide::deny(args, ui),
+        Some(Stored::List(args)) => list::run(args, ui),
+        Some(Stored::Retry(args)) => decide::retry(args, ui),
+        Some(Stored::Show(args)) => show::run(args, ui),
+    }
+}
+
+fn show_plan(args: &PlanArgs, ui: &Ui) -> Result<(), CommandError> {
     let name = args.inventory.as_deref().ok_or_else(unnamed)?;
     block_on(interruptible(async {
         let mut delivery = args.source.open(args.url.as_ref(), ui).await?;

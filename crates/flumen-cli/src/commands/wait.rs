@@ -68,6 +68,9 @@ async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
     };
     let report = RunReport::new(ui);
     let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;
+    if waited.is_err() {
+        report.last_words();
+    }
     report.finish()?;
     waited?;
     ui.success(&format!("all {} objects are healthy", recorded.inventory.len()));

@@ -8,6 +8,7 @@ mod artifact;
 mod cluster;
 mod component;
 mod copy;
+mod deploy;
 mod failure;
 mod options;
 mod output;

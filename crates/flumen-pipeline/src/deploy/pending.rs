@@ -29,7 +29,7 @@ pub struct Subject {
 }
 
 /// A plan that waits, or whose decision has not been carried out yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingPlan {
     #[serde(flatten)]
     pub subject: Subject,
@@ -153,15 +153,18 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(false).open(path)
 }
 
-/// Made of what the plan says.
+/// Made of what the plan changes.
 fn name(subject: &Subject, plan: &Plan) -> String {
-    let content = serde_json::to_vec(&(subject, plan)).unwrap_or_default();
+    let content = (subject, &plan.artifact, &plan.changes);
+    let content = serde_json::to_vec(&content).unwrap_or_default();
     let hex = Digest::of(&content).short().to_owned();
     format!("{}-{}-{hex}", subject.install, subject.component)
 }
 
 #[cfg(test)]
 mod tests {
+    use flumen_diff::PlanDocument;
+
     use super::*;
 
     fn plans() -> (tempfile::TempDir, PendingPlans) {
@@ -179,8 +182,13 @@ mod tests {
         }
     }
 
-    fn plan(text: &str) -> Plan {
-        Plan { artifact: Digest::of(b"artifact"), changes: Vec::new(), text: text.to_owned() }
+    fn plan(artifact: &str) -> Plan {
+        Plan {
+            artifact: Digest::of(artifact.as_bytes()),
+            changes: Vec::new(),
+            text: String::new(),
+            document: PlanDocument::default(),
+        }
     }
 
     fn approval() -> Decision {

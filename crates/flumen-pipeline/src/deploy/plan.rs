@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use flumen_diff::PlanDocument;
 use flumen_oci::Digest;
 use serde::{Deserialize, Serialize};
 
 /// A plan of one component on one install.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The artifact that it was made from.
     pub artifact: Digest,
@@ -14,6 +15,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// The same for people, with secrets masked.
     pub text: String,
+    /// The same for programs.
+    pub document: PlanDocument,
 }
 
 /// What would happen to one object.

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_diff::PlanDocument;
 use flumen_oci::Digest;
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -57,7 +58,8 @@ impl World {
         });
         let changes: Vec<Change> = changes.collect();
         let text = format!("{changes:?}");
-        Plan { artifact: self.artifact.clone().expect("an artifact"), changes, text }
+        let artifact = self.artifact.clone().expect("an artifact");
+        Plan { artifact, changes, text, document: PlanDocument::default() }
     }
 }
 

@@ -72,6 +72,10 @@ pub struct SignaturesTable {
 
     /// Who vouches for that identity, such as the address of an OIDC issuer.
     pub issuer: String,
+
+    /// Repository that artifacts were signed in, `host/path`, if it is not this one or a mirror with the
+    /// same path.
+    pub signed_as: String,
 }
 
 /// What becomes of an artifact without a signature that counts.

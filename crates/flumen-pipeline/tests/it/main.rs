@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
 mod configuration;
+mod deploys;
+mod drift;
 mod git;
 mod inline;
 mod kustomize;
@@ -10,6 +12,8 @@ mod local_store;
 mod oci_artifact;
 mod reproducible;
 mod reuse;
+mod site;
+mod teardown;
 mod templates;
 
 use std::{

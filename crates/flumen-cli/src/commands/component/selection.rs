@@ -1,6 +1,9 @@
 //! Which components a command is about.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use flumen_pipeline::config::{Component, Components, ConfigError};
@@ -33,12 +36,25 @@ impl Selection {
         Ok(components)
     }
 
-    /// The components that were asked for, as far as they are right, and what is wrong with others.
-    pub(super) fn load_what_is_right(
+    /// All components, without which those that were asked for have no order, and the names of these.
+    pub(super) fn load_all(
         &self,
         ui: &Ui,
-    ) -> Result<(Vec<Component>, Vec<ConfigError>), CommandError> {
-        let mut loaded = Components::load(&self.dir).map_err(|error| {
+    ) -> Result<(BTreeMap<String, Component>, BTreeSet<String>), CommandError> {
+        let loaded = self.read()?;
+        tell(&loaded.errors, ui)?;
+        if let Some(name) = self.names.iter().find(|name| !loaded.components.contains_key(*name)) {
+            return Err(unknown(name, &loaded));
+        }
+        let selected: BTreeSet<String> = match self.names.as_slice() {
+            [] => loaded.components.keys().cloned().collect(),
+            names => names.iter().cloned().collect(),
+        };
+        Ok((loaded.components, selected))
+    }
+
+    fn read(&self) -> Result<Components, CommandError> {
+        let loaded = Components::load(&self.dir).map_err(|error| {
             Failure::chain(&error).hint("`-d DIR` names the directory of the component files")
         })?;
         if loaded.components.is_empty() && loaded.errors.is_empty() {
@@ -47,6 +63,15 @@ impl Selection {
                 .hint("component files end in .toml or .json; `-d DIR` names their directory")
                 .into());
         }
+        Ok(loaded)
+    }
+
+    /// The components that were asked for, as far as they are right, and what is wrong with others.
+    pub(super) fn load_what_is_right(
+        &self,
+        ui: &Ui,
+    ) -> Result<(Vec<Component>, Vec<ConfigError>), CommandError> {
+        let mut loaded = self.read()?;
         if self.names.is_empty() {
             return Ok((loaded.components.into_values().collect(), loaded.errors));
         }
@@ -70,17 +95,9 @@ impl Selection {
 pub(super) fn tell(errors: &[ConfigError], ui: &Ui) -> Result<(), CommandError> {
     let Some((last, others)) = errors.split_last() else { return Ok(()) };
     for error in others {
-        let _ = failure(error).report(ui);
+        let _ = CommandError::from(error.clone()).report(ui);
     }
-    Err(failure(last))
-}
-
-fn failure(error: &ConfigError) -> CommandError {
-    let failure = Failure::new(error.to_string()).at(error.file(), error.pos());
-    match error.hint_text() {
-        Some(hint) => failure.hint(hint).into(),
-        None => failure.into(),
-    }
+    Err(last.clone().into())
 }
 
 fn unknown(name: &str, loaded: &Components) -> CommandError {

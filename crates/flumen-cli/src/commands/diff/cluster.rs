@@ -33,10 +33,10 @@ pub(super) struct HowArgs {
     prune: bool,
 
     #[command(flatten)]
-    source: SourceArgs,
+    review: ReviewArgs,
 
     #[command(flatten)]
-    review: ReviewArgs,
+    source: SourceArgs,
 
     #[command(flatten)]
     site: SiteArgs,

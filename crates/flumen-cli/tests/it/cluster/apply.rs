@@ -165,3 +165,17 @@ fn fields_of_kubectl_are_taken_over() {
     assert!(live["data"]["old"].is_null(), "{live}");
     assert!(live["metadata"]["annotations"].is_null(), "{live}");
 }
+
+#[test]
+fn a_manifest_that_was_read_from_a_cluster_is_applied() {
+    let Some(site) = Site::new() else { return };
+    site.manifests("app.yaml", &[map("a", "1")]);
+    site.apply("app.yaml", &[]);
+    let live = site.kubectl(&["get", "configmap/a", "-o", "yaml", "--show-managed-fields"]);
+    let edited = String::from_utf8_lossy(&live.stdout).replace("key: \"1\"", "key: \"2\"");
+    site.scratch.write("app.yaml", &edited);
+    // Its version is an old one by then.
+    site.kubectl_done(&["annotate", "configmap/a", "unrelated=1"]);
+    site.apply("app.yaml", &[]);
+    assert_eq!(site.object("configmap/a").expect("it is there")["data"]["key"], "2");
+}

@@ -1,0 +1,251 @@
+//! Components on a real cluster, as their users meet them.
+
+use flumen_testkit::{KubeCluster, Outcome};
+
+use crate::Scratch;
+
+/// A project with one install and a namespace of its own.
+struct Shop {
+    scratch: Scratch,
+    cluster: &'static KubeCluster,
+    namespace: String,
+}
+
+impl Shop {
+    /// `None` without a Kubernetes, which is said as skipped.
+    fn new() -> Option<Self> {
+        let cluster = KubeCluster::shared()?;
+        let (scratch, namespace) = (Scratch::new(), cluster.fresh_namespace());
+        let install = format!(
+            "[cluster]\nkubeconfig = \"{}\"\nnamespace = \"{namespace}\"\n[inputs]\ncolour = \"red\"\n",
+            cluster.kubeconfig().display()
+        );
+        scratch.write("installs/prod.toml", &install);
+        Some(Self { scratch, cluster, namespace })
+    }
+
+    fn component(&self, name: &str, value: &str, dependencies: &str) {
+        let text = format!(
+            "name = \"{name}\"\ntype = \"kubernetes_manifest\"\nnamespace = \"{}\"\n\
+             dependencies = [{dependencies}]\nmanifest = '''\napiVersion: v1\nkind: ConfigMap\n\
+             metadata:\n  name: {name}\ndata:\n  key: {value}\n'''\n",
+            self.namespace
+        );
+        self.scratch.write(&format!("components/{name}.toml"), &text);
+    }
+
+    fn flumen(&self, arguments: &[&str]) -> Outcome {
+        self.scratch.flumen(arguments)
+    }
+
+    #[track_caller]
+    fn check(&self, arguments: &[&str], status: i32) -> serde_json::Value {
+        let outcome = self.flumen(&[arguments, &["-o", "json"]].concat());
+        assert_eq!(outcome.status, Some(status), "{arguments:?}: {}", outcome.stderr);
+        serde_json::from_slice(&outcome.stdout).expect("JSON")
+    }
+
+    #[track_caller]
+    fn build(&self) {
+        let outcome = self.flumen(&["component", "build"]);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+    }
+
+    #[track_caller]
+    fn deploy(&self, further: &[&str], status: i32) -> serde_json::Value {
+        let arguments = [&["component", "deploy", "--install", "prod"], further].concat();
+        self.check(&arguments, status)
+    }
+
+    fn live(&self, name: &str) -> Option<String> {
+        let outcome = self.cluster.kubectl(&[
+            "--namespace",
+            &self.namespace,
+            "get",
+            "configmap",
+            name,
+            "-o",
+            "jsonpath={.data.key}",
+        ]);
+        outcome.succeeded().then(|| String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+}
+
+#[test]
+fn without_a_terminal_a_plan_waits_for_its_approval() {
+    let Some(shop) = Shop::new() else { return };
+    shop.component("web", "\"{{ .install.inputs.colour }}\"", "");
+    shop.build();
+    let waiting = shop.deploy(&[], 3);
+    assert_eq!(waiting[0]["status"], "pending-approval");
+    let name = waiting[0]["plan"].as_str().expect("the name of the plan").to_owned();
+    assert_eq!(shop.live("web"), None);
+
+    let listed = shop.check(&["plan", "list"], 0);
+    assert_eq!(
+        (&listed[0]["name"], &listed[0]["install"]),
+        (&name.as_str().into(), &"prod".into())
+    );
+    let shown = shop.flumen(&["plan", "show", &name]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("ConfigMap/"), "{}", shown.stderr);
+    let document = shop.check(&["plan", "show", &name], 0);
+    assert_eq!(document["k8s_content_diff"][0]["type"], 2);
+
+    assert_eq!(shop.flumen(&["plan", "approve", &name]).status, Some(0));
+    assert_eq!(shop.deploy(&[], 0)[0]["status"], "active");
+    assert_eq!(shop.live("web").as_deref(), Some("red"));
+    assert_eq!(shop.deploy(&[], 0)[0]["status"], "auto-skipped");
+    let gone = shop.flumen(&["plan", "approve", &name]);
+    assert_eq!(gone.status, Some(1));
+    assert!(gone.stderr.contains("there is no plan"), "{}", gone.stderr);
+}
+
+#[test]
+fn acceptance_26_a_denial_stops_and_deny_and_continue_goes_on() {
+    let Some(shop) = Shop::new() else { return };
+    shop.component("db", "one", "");
+    shop.component("web", "one", "\"db\"");
+    shop.build();
+    let plan =
+        |outcome: &serde_json::Value| outcome[0]["plan"].as_str().expect("a plan").to_owned();
+    let name = plan(&shop.deploy(&[], 3));
+    assert_eq!(shop.flumen(&["plan", "deny", &name]).status, Some(0));
+    let denied = shop.deploy(&[], 1);
+    assert_eq!(
+        (&denied[0]["status"], &denied[1]["status"]),
+        (&"approval-denied".into(), &"cancelled".into())
+    );
+
+    let name = plan(&shop.deploy(&[], 3));
+    assert_eq!(shop.flumen(&["plan", "deny", "--continue", &name]).status, Some(0));
+    let skipped = shop.deploy(&[], 3);
+    let statuses = (&skipped[0]["status"], &skipped[1]["status"]);
+    assert_eq!(statuses, (&"approval-denied".into(), &"pending-approval".into()));
+    assert_eq!((shop.live("db"), shop.live("web")), (None, None));
+}
+
+#[test]
+fn acceptance_33_dependencies_come_first_and_go_last() {
+    let Some(shop) = Shop::new() else { return };
+    shop.component("web", "one", "\"db\"");
+    shop.component("db", "one", "");
+    shop.build();
+    let order = |outcome: &Outcome, word: &str| -> Vec<String> {
+        let lines = outcome.stderr.lines().filter(|line| line.ends_with(word));
+        lines.filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect()
+    };
+    let install = ["--install", "prod", "--approve-all"];
+    let deployed = shop.flumen(&[&["component", "deploy"], &install[..]].concat());
+    assert_eq!(deployed.status, Some(0), "{}", deployed.stderr);
+    assert_eq!(order(&deployed, ": active"), ["db", "web"]);
+    let gone = shop.flumen(&[&["component", "teardown"], &install[..]].concat());
+    assert_eq!(gone.status, Some(0), "{}", gone.stderr);
+    assert_eq!(order(&gone, ": inactive"), ["web", "db"]);
+    assert_eq!((shop.live("db"), shop.live("web")), (None, None));
+}
+
+#[test]
+fn acceptance_40_the_past_is_listed_and_brought_back() {
+    let Some(shop) = Shop::new() else { return };
+    for value in ["one", "two"] {
+        shop.component("web", value, "");
+        shop.build();
+        shop.deploy(&["--approve-all"], 0);
+    }
+    let history = shop.check(&["component", "history", "web", "--install", "prod"], 0);
+    assert_eq!((&history[0]["number"], &history[1]["number"]), (&2.into(), &1.into()));
+    assert_eq!(history[0]["result"], "succeeded");
+    let back = ["component", "rollback", "web", "--install", "prod", "--approve-all"];
+    assert_eq!(shop.check(&back, 0)[0]["status"], "active");
+    assert_eq!(shop.live("web").as_deref(), Some("one"));
+}
+
+#[test]
+fn acceptance_35_drift_is_shown_and_ends_with_status_1() {
+    let Some(shop) = Shop::new() else { return };
+    shop.component("web", "one", "");
+    shop.build();
+    shop.deploy(&["--approve-all"], 0);
+    let drift = ["component", "drift", "--install", "prod"];
+    assert_eq!(shop.check(&drift, 0)[0]["status"], "no-drift");
+    let patch = r#"{"data":{"key":"by hand"}}"#;
+    let place = ["--namespace", &shop.namespace];
+    let edit = [&place[..], &["patch", "configmap/web", "--type=merge", "-p", patch]].concat();
+    assert!(shop.cluster.kubectl(&edit).succeeded());
+    assert_eq!(shop.check(&drift, 1)[0]["status"], "drifted");
+    assert_eq!(shop.live("web").as_deref(), Some("by hand"));
+
+    let list = [&drift[..], &["--list"]].concat();
+    assert_eq!(shop.check(&list, 0)[0]["component"], "web");
+    shop.deploy(&["--approve-all"], 0);
+    assert_eq!(shop.check(&list, 0), serde_json::json!([]), "a deploy puts it right");
+}
+
+#[test]
+fn secrets_of_an_install_are_nowhere_but_in_its_file_and_on_the_cluster() {
+    const CANARY: &str = "canary-5f2e";
+    const ENCODED: &str = "Y2FuYXJ5LTVmMmU";
+    let Some(shop) = Shop::new() else { return };
+    let install = shop.scratch.read("installs/prod.toml");
+    shop.scratch.write("installs/prod.toml", &format!("{install}password = \"{CANARY}\"\n"));
+    let secret = format!(
+        "name = \"db\"\ntype = \"kubernetes_manifest\"\nnamespace = \"{}\"\nmanifest = '''\n\
+         apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  \
+         password: {{{{ .install.inputs.password }}}}\n'''\n",
+        shop.namespace
+    );
+    shop.scratch.write("components/db.toml", &secret);
+    shop.build();
+    let waiting = shop.flumen(&["component", "deploy", "--install", "prod", "-o", "name"]);
+    assert_eq!(waiting.status, Some(3), "{}", waiting.stderr);
+    let stored = shop.scratch.names(".local/state/flumen/plans");
+    let name = stored.iter().find_map(|file| file.strip_suffix(".json")).expect("a plan");
+    let mut seen = shop.scratch.read(&format!(".local/state/flumen/plans/{name}.json"));
+    for arguments in [
+        &["plan", "show", name][..],
+        &["plan", "show", name, "-o", "json"],
+        &["plan", "approve", name],
+        &["component", "deploy", "--install", "prod"],
+        &["component", "history", "--install", "prod", "-o", "json"],
+    ] {
+        let outcome = shop.flumen(arguments);
+        assert_eq!(outcome.status, Some(0), "{arguments:?}: {}", outcome.stderr);
+        seen += &String::from_utf8_lossy(&outcome.stdout);
+        seen += &outcome.stderr;
+    }
+    let inventory = ["--namespace", &shop.namespace, "get", "configmaps", "-o", "yaml"];
+    seen += &String::from_utf8_lossy(&shop.cluster.kubectl(&inventory).stdout);
+    seen += &waiting.stderr;
+    for secret in [CANARY, ENCODED] {
+        assert!(!seen.contains(secret), "{seen}");
+    }
+}
+
+#[test]
+fn an_unknown_value_is_named_before_anything_is_planned() {
+    let Some(shop) = Shop::new() else { return };
+    shop.component("web", "\"{{ .install.inputs.color }}\"", "");
+    shop.build();
+    let outcome = shop.flumen(&["component", "deploy", "--install", "prod"]);
+    assert_eq!(outcome.status, Some(1));
+    for word in
+        ["there is no value `.install.inputs.color`", "did you mean `.install.inputs.colour`?"]
+    {
+        assert!(outcome.stderr.contains(word), "{word} in {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn an_unknown_install_is_named() {
+    let scratch = Scratch::new();
+    scratch.write("installs/prod.toml", "");
+    scratch.write(
+        "components/a.toml",
+        "name = \"a\"\ntype = \"kubernetes_manifest\"\nnamespace = \"x\"\nmanifest = \"a: b\"\n",
+    );
+    scratch.check_refused(
+        &["component", "deploy", "--install", "prd"],
+        1,
+        &["there is no install `prd`", "did you mean `prod`?"],
+    );
+}
