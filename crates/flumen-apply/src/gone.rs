@@ -3,12 +3,15 @@
 use flumen_kube::{Cluster, Event, ListOptions, Resource, WatchOptions};
 use flumen_object::ObjectId;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Duration, Instant, sleep, timeout_at};
 
 use crate::Error;
 
 /// Objects are looked at side by side; each holds a watch while it is there.
 const SIDE_BY_SIDE: usize = 8;
+
+/// Before a watch that could not be opened is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Waits by watching. What is still there at the deadline is named in the error.
 pub(crate) async fn until_gone<C: Cluster>(
@@ -40,7 +43,10 @@ async fn one<C: Cluster>(cluster: &C, resource: &Resource, id: &ObjectId) -> Res
             Err(error) => return Err(error.into()),
         };
         let options = WatchOptions { list, resource_version: &listed.resource_version };
-        let Ok(mut events) = cluster.watch(resource, options).await else { continue };
+        let Ok(mut events) = cluster.watch(resource, options).await else {
+            sleep(PAUSE).await;
+            continue;
+        };
         while let Some(event) = events.next().await {
             match event {
                 Ok(Event::Deleted(_)) => return Ok(()),
