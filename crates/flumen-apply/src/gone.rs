@@ -3,12 +3,15 @@
 use flumen_kube::{Cluster, Event, ListOptions, Resource, WatchOptions};
 use flumen_object::ObjectId;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Duration, Instant, sleep, timeout_at};
 
 use crate::Error;
 
 /// Objects are looked at side by side; each holds a watch while it is there.
 const SIDE_BY_SIDE: usize = 8;
+
+/// Before a watch that could not be opened is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Waits by watching. What is still there at the deadline is named in the error.
 pub(crate) async fn until_gone<C: Cluster>(
@@ -32,12 +35,18 @@ async fn one<C: Cluster>(cluster: &C, resource: &Resource, id: &ObjectId) -> Res
     let namespace = resource.namespaced.then_some(id.namespace.as_str());
     let list = ListOptions { namespace, field_selector: Some(&field), ..ListOptions::default() };
     loop {
-        let listed = cluster.list(resource, list).await?;
-        if listed.items.is_empty() {
-            return Ok(());
-        }
+        let listed = match cluster.list(resource, list).await {
+            Ok(listed) if listed.items.is_empty() => return Ok(()),
+            Ok(listed) => listed,
+            // The definition of the kind is gone, and every object of it.
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
         let options = WatchOptions { list, resource_version: &listed.resource_version };
-        let mut events = cluster.watch(resource, options).await?;
+        let Ok(mut events) = cluster.watch(resource, options).await else {
+            sleep(PAUSE).await;
+            continue;
+        };
         while let Some(event) = events.next().await {
             match event {
                 Ok(Event::Deleted(_)) => return Ok(()),

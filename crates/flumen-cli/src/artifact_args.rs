@@ -1,11 +1,15 @@
 //! Options of every command that reads artifacts.
 
-use std::path::PathBuf;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::PathBuf,
+};
 
 use clap::Args;
 use flumen_oci::{
     Reference, Repository, Target,
     artifact::{Budget, Identities, Ignore, PullOptions, Pulled, pull},
+    client::{ClientOptions, Registry},
 };
 
 use crate::{
@@ -37,14 +41,38 @@ impl ReadArgs {
         })
     }
 
+    /// Reads several artifacts.
+    pub(crate) fn reader(&self, registry: &RegistryArgs) -> Result<Reader, CommandError> {
+        Ok(Reader {
+            options: self.options()?,
+            client: registry.client_options()?,
+            registries: BTreeMap::new(),
+        })
+    }
+
+    /// How much content is taken in.
+    pub(crate) const fn max_size(&self) -> u64 {
+        self.max_size
+    }
+}
+
+/// Reads artifacts with the same keys and limits, over one set of connections to each host.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    options: PullOptions,
+    client: ClientOptions,
+    registries: BTreeMap<String, Registry>,
+}
+
+impl Reader {
     /// The manifests of an artifact.
-    pub(crate) async fn pull(
-        &self,
-        reference: &Reference,
-        registry: &RegistryArgs,
-    ) -> Result<Pulled, CommandError> {
-        let repository = registry.open(reference)?;
-        Ok(pull(&repository, &reference.target(), &self.options()?).await?)
+    pub(crate) async fn pull(&mut self, reference: &Reference) -> Result<Pulled, CommandError> {
+        let registry = match self.registries.entry(reference.host.clone()) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => place.insert(Registry::new(&reference.host, &self.client)?),
+        };
+        let repository = Repository::Remote(registry.repository(&reference.repository));
+        Ok(pull(&repository, &reference.target(), &self.options).await?)
     }
 }
 

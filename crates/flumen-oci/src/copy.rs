@@ -54,7 +54,8 @@ pub struct Copied {
     pub blobs_mounted: u64,
     /// Bytes of blobs that travelled.
     pub bytes: u64,
-    /// Layers that may not be distributed; they stay where their manifest says.
+    /// Layers that may not be distributed, or that the source does not have because they are elsewhere;
+    /// they stay where their manifest says.
     pub foreign: Vec<Descriptor>,
 }
 
@@ -128,6 +129,7 @@ impl Copier {
                 }
                 Outcome::Present => copied.blobs_skipped += 1,
                 Outcome::Mounted => copied.blobs_mounted += 1,
+                Outcome::Elsewhere => copied.foreign.push(blob.clone()),
             }
         }
         put_manifests(&graph, &copied.descriptor.digest, to, tag).await?;

@@ -14,6 +14,9 @@ pub struct Descriptor {
     pub media_type: String,
     pub size: u64,
     pub digest: Digest,
+    /// Where the content can also be had, beside the repository or instead of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +36,7 @@ impl Descriptor {
             media_type: media_type.to_owned(),
             size,
             digest,
+            urls: Vec::new(),
             annotations: BTreeMap::new(),
             artifact_type: None,
             platform: None,

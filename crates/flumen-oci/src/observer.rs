@@ -39,11 +39,11 @@ impl Watch {
 
     /// The same content, seen as it passes.
     pub(crate) fn over(&self, content: BlobStream) -> BlobStream {
-        self.try_out().over(content)
+        self.attempt().over(content)
     }
 
     /// Watches content that may have to travel again.
-    pub(crate) fn try_out(&self) -> Attempt {
+    pub(crate) fn attempt(&self) -> Attempt {
         Attempt { watch: self.clone(), passed: Arc::default() }
     }
 }

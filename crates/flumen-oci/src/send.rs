@@ -18,7 +18,7 @@ pub(crate) async fn send(
     let mut pause = FIRST_PAUSE;
     let mut number = 1;
     loop {
-        let attempt = watch.try_out();
+        let attempt = watch.attempt();
         let sent = match content().await {
             Ok(content) => to.put_blob(blob, attempt.over(content)).await,
             Err(error) => Err(error),

@@ -237,13 +237,24 @@ impl ArtifactArgs {
     fn pack_tree(&self, path: &Path) -> Result<Packed, CommandError> {
         let metadata = self.metadata();
         if path == Path::new("-") {
-            let mut text = Vec::new();
-            io::stdin().read_to_end(&mut text).map_err(|error| {
-                Failure::new(format!("cannot read the standard input: {error}"))
-            })?;
-            return Ok(pack_text(&text, &metadata)?);
+            return Ok(pack_text(&self.standard_input()?, &metadata)?);
         }
         Ok(pack_path(path, &self.tree.options(self.reproducible), &metadata)?)
+    }
+
+    /// No more than those may read who pull it.
+    fn standard_input(&self) -> Result<Vec<u8>, CommandError> {
+        let max = self.read.max_size();
+        let mut text = Vec::new();
+        io::stdin()
+            .take(max.saturating_add(1))
+            .read_to_end(&mut text)
+            .map_err(|error| Failure::new(format!("cannot read the standard input: {error}")))?;
+        if text.len() as u64 > max {
+            let message = format!("the standard input is larger than {max} bytes");
+            return Err(Failure::new(message).hint("`--max-size` raises the limit").into());
+        }
+        Ok(text)
     }
 
     async fn pack_built(&self, ui: &Ui) -> Result<Packed, CommandError> {
@@ -253,8 +264,9 @@ impl ArtifactArgs {
             documents: Vec::new(),
             patches: self.inputs.patch.clone(),
         };
+        let mut reader = self.read.reader(&self.registry)?;
         for reference in &self.inputs.artifact {
-            let pulled = self.read.pull(reference, &self.registry).await?;
+            let pulled = reader.pull(reference).await?;
             inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
         }
         let options =

@@ -1,11 +1,13 @@
 //! `push`, `pull`, `inspect` and `diff` of artifacts, with the embedded registry.
 
+use std::{fs::File, process::Command};
+
 use flumen_registry::{Options, Server};
 use flumen_testkit::Outcome;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::{Scratch, config_map};
+use crate::{Scratch, binary, config_map};
 
 /// A registry, and a place to call the command from.
 struct Fixture {
@@ -172,6 +174,31 @@ fn acceptance_48_two_tags_are_compared() {
         "--- {first}\n+++ {second}\n@@ -1,4 +1,4 @@\n apiVersion: v1\n kind: ConfigMap\n metadata:\n-  name: a\n+  name: b\n"
     );
     assert_eq!(String::from_utf8_lossy(&outcome.stdout), expected);
+}
+
+#[test]
+fn the_standard_input_is_pushed_up_to_a_limit() {
+    let fixture = Fixture::new();
+    let url = fixture.url("v1");
+    fixture.scratch.write("input.yaml", &config_map("a"));
+    let push = |limit: usize| {
+        let limit = limit.to_string();
+        let tree = ["--path", "-", "--source", "s", "--revision", "r", "--max-size", &limit];
+        let output = Command::new(binary())
+            .args(["push", "artifact", &url, "--insecure-registry"])
+            .args(tree)
+            .stdin(File::open(fixture.scratch.path().join("input.yaml")).expect("a file"))
+            .output()
+            .expect("it runs");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let size = config_map("a").len();
+    let (is_pushed, said) = push(size - 1);
+    assert!(!is_pushed && said.contains("the standard input is larger than"), "{said}");
+    assert!(said.contains("--max-size"), "{said}");
+    let (is_pushed, said) = push(size);
+    assert!(is_pushed, "{said}");
+    assert_eq!(fixture.printed("pull", &[&url]).trim_end(), config_map("a").trim_end());
 }
 
 #[test]

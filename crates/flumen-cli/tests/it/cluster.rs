@@ -5,6 +5,7 @@
 
 mod apply;
 mod bad_input;
+mod crash;
 mod inventories;
 mod local;
 mod plan;

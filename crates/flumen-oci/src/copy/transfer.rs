@@ -10,6 +10,8 @@ pub(super) enum Outcome {
     Copied,
     Present,
     Mounted,
+    /// The source does not have it either; its manifest says where it is.
+    Elsewhere,
 }
 
 impl Copier {
@@ -56,8 +58,14 @@ impl Copier {
                 return Ok(Outcome::Present);
             }
         }
-        send(blob, to, &self.options.watch, async || from.blob(blob).await).await?;
-        Ok(Outcome::Copied)
+        match send(blob, to, &self.options.watch, async || from.blob(blob).await).await {
+            Ok(()) => Ok(Outcome::Copied),
+            Err(error) if error.is_not_found() && !blob.urls.is_empty() => {
+                // The destination may be what was not found.
+                if from.has_blob(blob).await? { Err(error) } else { Ok(Outcome::Elsewhere) }
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

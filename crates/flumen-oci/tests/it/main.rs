@@ -6,3 +6,4 @@ mod client;
 mod copy;
 mod judges;
 mod signature;
+mod stub;

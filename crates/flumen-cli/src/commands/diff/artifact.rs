@@ -76,8 +76,8 @@ pub(super) fn run(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), CommandError> {
-    let first = args.read.pull(&args.url, &args.registry).await?;
-    let second = args.read.pull(other, &args.registry).await?;
+    let mut reader = args.read.reader(&args.registry)?;
+    let (first, second) = (reader.pull(&args.url).await?, reader.pull(other).await?);
     if first.yaml == second.yaml {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use flumen_oci::{
 };
 
 use super::{TestRegistry, metadata, tag};
-use crate::client::stub::{Stub, reply};
+use crate::stub::{Stub, reply};
 
 /// Adds up what it is told.
 #[derive(Clone, Debug, Default)]

@@ -7,10 +7,8 @@ use flumen_oci::{
     client::{ClientOptions, Registry},
 };
 
-use super::{
-    options, remote, repository,
-    stub::{Reply, Seen, Stub, reply},
-};
+use super::{options, remote, repository};
+use crate::stub::{Reply, Seen, Stub, reply};
 
 const TAGS: &str = r#"{"tags":["v1"]}"#;
 

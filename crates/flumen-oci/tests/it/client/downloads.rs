@@ -2,10 +2,8 @@
 
 use flumen_oci::{BlobStream, Descriptor, Error, Result};
 
-use super::{
-    impatient, options, repository,
-    stub::{Reply, Seen, Stub, reply},
-};
+use super::{impatient, options, repository};
+use crate::stub::{Reply, Seen, Stub, reply};
 
 const SIZE: usize = 200_000;
 

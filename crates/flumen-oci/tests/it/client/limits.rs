@@ -2,10 +2,8 @@
 
 use flumen_oci::{Digest, Error, RawManifest, Target, media_type};
 
-use super::{
-    impatient, options, repository,
-    stub::{Reply, Stub, reply},
-};
+use super::{impatient, options, repository};
+use crate::stub::{Reply, Stub, reply};
 
 fn v1() -> Target {
     Target::Tag("v1".to_owned())

@@ -7,7 +7,6 @@ mod limits;
 mod redirects;
 mod registries;
 mod retries;
-pub(crate) mod stub;
 mod tls;
 mod uploads;
 

@@ -2,10 +2,8 @@
 
 use flumen_oci::{Descriptor, Error};
 
-use super::{
-    options, repository,
-    stub::{Stub, reply},
-};
+use super::{options, repository};
+use crate::stub::{Stub, reply};
 
 const CONTENT: &[u8] = b"content";
 

@@ -2,10 +2,8 @@
 
 use flumen_oci::{Error, Target};
 
-use super::{
-    options, repository,
-    stub::{Reply, Stub, reply},
-};
+use super::{options, repository};
+use crate::stub::{Reply, Stub, reply};
 
 const TAGS: &str = r#"{"name":"org/app","tags":["v1"]}"#;
 

@@ -17,10 +17,8 @@ use tokio_rustls::{
     },
 };
 
-use super::{
-    options, repository,
-    stub::{Seen, Stub, reply},
-};
+use super::{options, repository};
+use crate::stub::{Reply, Seen, Stub, reply};
 
 fn certificates(path: &Path) -> Vec<CertificateDer<'static>> {
     CertificateDer::pem_file_iter(path).expect("a file").map(|read| read.expect("PEM")).collect()
@@ -46,7 +44,7 @@ fn acceptor(own: &Certificate, clients: Option<&Certificate>) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.expect("a certificate")))
 }
 
-fn answer(_: &Seen, _: usize) -> super::stub::Reply {
+fn answer(_: &Seen, _: usize) -> Reply {
     reply(200).body(r#"{"tags":["v1"]}"#)
 }
 

@@ -6,10 +6,8 @@ use bytes::Bytes;
 use flumen_oci::{BlobStream, Descriptor, Error};
 use futures_util::stream;
 
-use super::{
-    impatient, options, remote, repository,
-    stub::{Reply, Stub, reply},
-};
+use super::{impatient, options, remote, repository};
+use crate::stub::{Reply, Stub, reply};
 
 const LARGE: usize = 9 << 20;
 

@@ -155,17 +155,26 @@ async fn layers_of_others_stay_with_them() {
         "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip",
         b"not in the layout",
     );
+    let urls = vec!["https://registry.example.com/layer".to_owned()];
+    let layer = |content: &str| {
+        let described = Descriptor::of(media_type::OCI_LAYER_GZIP, content.as_bytes());
+        Descriptor { urls: urls.clone(), ..described }
+    };
+    let (here, elsewhere) = (layer("also in the layout"), layer("elsewhere"));
+    let content = BlobStream::from_bytes("also in the layout");
+    source.put_blob(&here, content).await.expect("a layer");
     let manifest = serde_json::json!({
         "schemaVersion": 2,
         "mediaType": media_type::OCI_MANIFEST,
         "config": config,
-        "layers": [foreign],
+        "layers": [foreign, here, elsewhere],
     });
     let manifest = RawManifest::new(media_type::OCI_MANIFEST, manifest.to_string());
     source.put_manifest(&manifest, Some("v1")).await.expect("manifest");
     let to = layout(&dir.path().join("to"));
     let copied = copy(&source, &tag("v1"), &to, Some("v1"), &CopyOptions::default()).await;
-    assert_eq!(copied.expect("a copy").foreign, [foreign]);
+    assert_eq!(copied.expect("a copy").foreign, [foreign, elsewhere]);
+    assert!(to.has_blob(&here).await.expect("an answer"));
 }
 
 #[tokio::test]

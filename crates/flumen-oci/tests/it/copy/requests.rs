@@ -9,7 +9,7 @@ use flumen_oci::{
 };
 
 use super::repository;
-use crate::client::stub::{Reply, Seen, Stub, reply};
+use crate::stub::{Reply, Seen, Stub, reply};
 
 const ARTIFACTS: usize = 30;
 /// What is asked before anything is learned.
