@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use flumen_diff::ChangeSubject;
 use flumen_kube::{Cluster, ObjectName};
 use flumen_object::{ObjectId, ObjectSet};
 use flumen_yaml::{Node, Text};
@@ -50,6 +51,15 @@ impl Plan {
 }
 
 impl Planned {
+    /// The same as approval tools read it. Values of secrets are masked.
+    pub fn change(&self) -> flumen_diff::Change {
+        let subject = ChangeSubject { id: &self.id, resource: &self.resource };
+        match &self.error {
+            Some(error) => flumen_diff::Change::failed(subject, error.message.clone()),
+            None => flumen_diff::Change::between(subject, self.live.as_ref(), self.result.as_ref()),
+        }
+    }
+
     /// Whether something would be written, or would fail.
     pub fn is_change(&self) -> bool {
         self.error.is_some() || !matches!(self.action, Action::Unchanged | Action::Skipped)

@@ -1,8 +1,8 @@
 //! Plans that wait for somebody's decision: files in the state directory.
 //!
-//! A plan is named by what it says, so that whoever approves a name approves what they have seen: when
-//! the cluster or the artifact changes, the next run makes another plan, with another name. A decision
-//! is taken out with its plan, at most once; one lock around all files sees to that.
+//! Whoever approves a name approves what they have seen: when the cluster or the artifact changes, the next
+//! run makes another plan, with another name. A decision is taken out with its plan, at most once; one lock
+//! around all files sees to that.
 
 use std::{
     fs::{self, File},
@@ -74,18 +74,23 @@ impl PendingPlans {
     /// outdated by it; the same plan keeps its name.
     pub fn keep(&self, subject: &Subject, plan: &Plan, now: Timestamp) -> Result<String> {
         let _lock = self.lock()?;
-        let name = name(subject, plan);
-        for (other, pending) in self.all()? {
-            if pending.subject == *subject && other != name {
-                self.remove(&other)?;
+        for (name, pending) in self.all()? {
+            if pending.subject != *subject {
+                continue;
             }
+            if pending.plan.artifact == plan.artifact && pending.plan.changes == plan.changes {
+                return Ok(name);
+            }
+            self.remove(&name)?;
         }
-        let path = self.path(&name)?;
-        if read_json::<PendingPlan>(&path).is_none() {
-            let (subject, plan) = (subject.clone(), plan.clone());
-            let pending = PendingPlan { subject, created: now, decision: None, plan };
-            write_json(&path, &pending)?;
-        }
+        let pending = PendingPlan {
+            subject: subject.clone(),
+            created: now,
+            decision: None,
+            plan: plan.clone(),
+        };
+        let name = name(&pending);
+        write_json(&self.path(&name)?, &pending)?;
         Ok(name)
     }
 
@@ -153,12 +158,11 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(false).open(path)
 }
 
-/// Made of what the plan changes.
-fn name(subject: &Subject, plan: &Plan) -> String {
-    let content = (subject, &plan.artifact, &plan.changes);
-    let content = serde_json::to_vec(&content).unwrap_or_default();
-    let hex = Digest::of(&content).short().to_owned();
-    format!("{}-{}-{hex}", subject.install, subject.component)
+/// A name that no other plan has. It is shown around, so nothing of it comes from what objects hold.
+fn name(pending: &PendingPlan) -> String {
+    let PendingPlan { subject, created, plan, .. } = pending;
+    let content = serde_json::to_vec(&(subject, created, &plan.artifact)).unwrap_or_default();
+    format!("{}-{}-{}", subject.install, subject.component, Digest::of(&content).short())
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use flumen_apply::Planned;
-use flumen_diff::{
-    Change as ObjectChange, ChangeSubject, ObjectDigest, PlanDocument, PlanOperation, unified,
-};
+use flumen_diff::{ObjectDigest, PlanDocument, PlanOperation, unified};
 use flumen_object::{ObjectId, ObjectSet};
 use flumen_oci::Digest;
 use flumen_yaml::Node;
@@ -29,7 +27,7 @@ pub(super) fn plan(
     };
     let candidates = changed.iter().filter_map(|one| wanted(&desired, &one.id));
     let document =
-        PlanDocument::new(op, changed.iter().map(|one| shown(one)).collect(), candidates)?;
+        PlanDocument::new(op, changed.iter().map(|one| one.change()).collect(), candidates)?;
     Ok(Plan {
         artifact: artifact.clone(),
         changes: changed.iter().map(|one| change(one, wanted(&desired, &one.id))).collect(),
@@ -65,14 +63,6 @@ fn action(planned: &Planned) -> &'static str {
         (Some(_), _) => "refused",
         (None, true) => "recreated",
         (None, false) => planned.action.as_str(),
-    }
-}
-
-fn shown(planned: &Planned) -> ObjectChange {
-    let subject = ChangeSubject { id: &planned.id, resource: &planned.resource };
-    match &planned.error {
-        Some(error) => ObjectChange::failed(subject, error.message.clone()),
-        None => ObjectChange::between(subject, planned.live.as_ref(), planned.result.as_ref()),
     }
 }
 
