@@ -26,7 +26,6 @@ pub use self::{
     drift::Drift,
     lock::ComponentLock,
     machine::{Applied, Ended, Observer, Order, Outcome, Steps, run},
-    naming::owner,
     on_cluster::Site,
     pending::{Decision, PendingPlan, PendingPlans, Subject, Verdict},
     plan::{Change, Plan},

@@ -17,7 +17,7 @@ pub(super) const COMPONENT_LABEL: &str = "flumen.dev/component";
 const LONGEST: usize = 59;
 
 /// Who applies the objects of a component.
-pub fn owner(install: &Install, component: &str) -> Owner {
+pub(super) fn owner(install: &Install, component: &str) -> Owner {
     Owner {
         manager: MANAGER.to_owned(),
         group: GROUP.to_owned(),

@@ -1,9 +1,15 @@
 //! The steps of a deploy on a real cluster.
 
-use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::Path,
+    time::Duration,
+};
 
 use flumen_apply::{
-    ConfigMapStore, Deployment, InventoryStore as _, Options, Prune, Recorded, Report, WaitOptions,
+    ConfigMapStore, Deployment, DeploymentResult, InventoryStore as _, Options, Prune, Recorded,
+    Report, WaitOptions,
 };
 use flumen_build::objects_from;
 use flumen_kube::Cluster;
@@ -28,8 +34,11 @@ use crate::{
     config::{Component, parse_duration},
     install::{Install, SignaturePolicy},
     sync::sync,
-    template::{Values, render, render_namespace},
+    template::{Values, components_in, render, render_namespace},
 };
+
+/// What stands for an address where an install has no registry.
+const LOCAL_STORE: &str = "local-store";
 
 /// How long workloads may take to be healthy when nothing was applied.
 const NOOP_PATIENCE: Duration = Duration::from_secs(30);
@@ -76,7 +85,16 @@ impl<C: Cluster> Site<'_, C> {
         observer: &'a dyn Observer,
         report: &'a dyn Report,
     ) -> impl Steps<Error = Error> + 'a {
-        ClusterSteps { site: self, component, operation, pinned, observer, report, ready: None }
+        ClusterSteps {
+            site: self,
+            component,
+            operation,
+            pinned,
+            observer,
+            report,
+            synced: None,
+            ready: None,
+        }
     }
 
     /// What a component has on the cluster, and what was deployed.
@@ -89,30 +107,51 @@ impl<C: Cluster> Site<'_, C> {
         ConfigMapStore::new(self.cluster.clone(), owner, (self.now)().to_string())
     }
 
-    /// What templates can refer to, outputs of built components included.
-    fn values(&self) -> Result<Values> {
+    /// What `texts` can refer to: the install, and what the components that they name give out.
+    async fn values(&self, texts: [&str; 2]) -> Result<Values> {
         let mut values = self.install.values();
-        for component in self.components.values() {
-            let Some(build) = self.state.last_build(self.components_dir, component.name())? else {
-                continue;
-            };
-            for name in [component.name(), &component.config.var_name] {
-                if !name.is_empty() {
-                    values.set_outputs(name, outputs(&build));
-                }
+        let names: BTreeSet<&str> = texts.into_iter().flat_map(components_in).collect();
+        for name in names {
+            let by_variable = || self.components.values().find(|it| it.config.var_name == name);
+            let Some(component) = self.components.get(name).or_else(by_variable) else { continue };
+            if let Some(outputs) = self.outputs(component.name()).await? {
+                values.set_outputs(name, outputs);
             }
         }
         Ok(values)
     }
+
+    /// What a component gives out: that of what is deployed, which is the same on every machine; that of
+    /// the last build before anything is.
+    async fn outputs(&self, component: &str) -> Result<Option<Node>> {
+        let history = self.recorded(component).await?.history;
+        if let Some(deployment) = last_good(&history) {
+            let (tag, digest) = tag_and_digest(deployment);
+            return Ok(Some(outputs(tag, digest)));
+        }
+        let build = self.state.last_build(self.components_dir, component)?;
+        Ok(build.map(|build| outputs(&build.outputs.image.tag, &build.digest.to_string())))
+    }
 }
 
-/// What a build gives out to the templates of other components.
-fn outputs(build: &Artifact) -> Node {
+/// The newest deployment that succeeded.
+fn last_good(history: &[Deployment]) -> Option<&Deployment> {
+    history.iter().find(|deployment| deployment.result == DeploymentResult::Succeeded)
+}
+
+/// Tag and digest of what was deployed, from `oci://host/path:tag@digest`.
+fn tag_and_digest(deployment: &Deployment) -> (&str, &str) {
+    let (name, digest) = deployment.artifact.rsplit_once('@').unwrap_or_default();
+    let tag = name.rsplit_once(':').map_or("", |(_, tag)| tag);
+    (if tag.contains('/') { "" } else { tag }, digest)
+}
+
+/// What templates of other components find.
+fn outputs(tag: &str, digest: &str) -> Node {
     let map = |entries: Vec<Entry>| Node::new(Pos::default(), Value::Map(Map::from(entries)));
-    let tag = Entry::new("tag", Node::string(build.outputs.image.tag.as_str()));
     map(vec![
-        Entry::new("image", map(vec![tag])),
-        Entry::new("digest", Node::string(build.digest.to_string())),
+        Entry::new("image", map(vec![Entry::new("tag", Node::string(tag))])),
+        Entry::new("digest", Node::string(digest)),
     ])
 }
 
@@ -123,6 +162,8 @@ struct ClusterSteps<'a, C> {
     pinned: Option<&'a Deployment>,
     observer: &'a dyn Observer,
     report: &'a dyn Report,
+    /// The build that was copied to the install.
+    synced: Option<Artifact>,
     /// What was planned last.
     ready: Option<Ready>,
 }
@@ -138,7 +179,8 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
 
     async fn sync(&mut self) -> Result<Option<Digest>> {
         let Recorded { inventory, history } = self.site.recorded(self.component.name()).await?;
-        let deployed = history.first().map(artifact_digest).transpose()?;
+        let deployed = last_good(&history).or(history.first());
+        let deployed = deployed.map(artifact_digest).transpose()?;
         match self.operation {
             Operation::Teardown if inventory.is_empty() => return Ok(None),
             // A run that died early has left objects and no record; no artifact is needed anyway.
@@ -177,7 +219,7 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
         if !self.site.approves_all || self.site.allows_large_prune {
             ready.options.prune = Prune::Unguarded;
         }
-        ready.options.deployment = Some(self.deployment(&plan.artifact)?);
+        ready.options.deployment = Some(self.deployment());
         let (cluster, store) = (self.site.cluster, self.site.store(self.component.name()));
         match self.operation {
             Operation::Teardown => {
@@ -208,7 +250,7 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
 
 impl<C: Cluster> ClusterSteps<'_, C> {
     /// Copies the last build to the install.
-    async fn sync_last_build(&self) -> Result<Digest> {
+    async fn sync_last_build(&mut self) -> Result<Digest> {
         let Site { state, components_dir, registries, repository, .. } = *self.site;
         let (name, options) = (self.component.name(), CopyOptions::default());
         let (build, copied) =
@@ -217,7 +259,9 @@ impl<C: Cluster> ClusterSteps<'_, C> {
             "{} is {}, {} blobs copied",
             build.tag, build.digest, copied.blobs_copied
         ));
-        Ok(build.digest)
+        let digest = build.digest.clone();
+        self.synced = Some(build);
+        Ok(digest)
     }
 
     /// An artifact of the past, if the install still has it.
@@ -247,10 +291,11 @@ impl<C: Cluster> ClusterSteps<'_, C> {
     async fn render(&self, artifact: &Digest) -> Result<Ready> {
         let target = Target::Digest(artifact.clone());
         let pulled = pull(self.site.repository, &target, &PullOptions::default()).await?;
-        let values = self.site.values()?;
-        let namespace = render_namespace(&self.component.config.namespace, &values)?;
         let text = flumen_yaml::decode(&pulled.yaml)
             .map_err(|error| Error::Unreadable { artifact: artifact.clone(), error })?;
+        let namespace = &self.component.config.namespace;
+        let values = self.site.values([namespace, &text]).await?;
+        let namespace = render_namespace(namespace, &values)?;
         let documents = render(&text, &values)?;
         let objects = objects_from(documents, &format!("{}@{artifact}", self.component.name()))?;
         let labels = [
@@ -294,23 +339,32 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         planned::plan(&plan, &ready.objects, artifact, self.operation)
     }
 
-    fn deployment(&self, artifact: &Digest) -> Result<Deployment> {
-        let build = self.site.state.last_build(self.site.components_dir, self.component.name())?;
-        let build = build.filter(|build| build.digest == *artifact);
-        let place = self.site.install.registry.as_ref();
-        let pinned = self.pinned.cloned().unwrap_or_default();
-        Ok(Deployment {
-            artifact: match place {
-                Some(reference) => format!("oci://{}@{artifact}", reference.name()),
-                None => artifact.to_string(),
-            },
-            source: build.as_ref().map_or(pinned.source, |build| build.source.clone()),
-            revision: build.map_or(pinned.revision, |build| build.revision),
+    /// What the history says about this deploy.
+    fn deployment(&self) -> Deployment {
+        let Some(build) = &self.synced else {
+            // What is brought back is called what it was called.
+            let Deployment { artifact, source, revision, .. } =
+                self.pinned.cloned().unwrap_or_default();
+            return self.record(artifact, source, revision);
+        };
+        let place = match &self.site.install.registry {
+            Some(reference) => format!("oci://{}", reference.name()),
+            None => LOCAL_STORE.to_owned(),
+        };
+        let artifact = format!("{place}:{}@{}", build.tag, build.digest);
+        self.record(artifact, build.source.clone(), build.revision.clone())
+    }
+
+    fn record(&self, artifact: String, source: String, revision: String) -> Deployment {
+        Deployment {
+            artifact,
+            source,
+            revision,
             by: self.site.by.to_owned(),
             at: (self.site.now)().to_string(),
             rolled_back_to: self.pinned.map(|deployment| deployment.number),
             ..Deployment::default()
-        })
+        }
     }
 
     /// Looks again after the time that objects have to stay healthy.
@@ -345,8 +399,7 @@ impl<C: Cluster> ClusterSteps<'_, C> {
 
 /// The digest of what was deployed.
 fn artifact_digest(deployment: &Deployment) -> Result<Digest> {
-    let digest = deployment.artifact.rsplit('@').next().unwrap_or_default();
-    Ok(digest.parse()?)
+    Ok(tag_and_digest(deployment).1.parse()?)
 }
 
 fn set_label(object: &mut Object, key: &str, value: &str) {

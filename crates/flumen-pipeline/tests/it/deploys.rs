@@ -264,6 +264,27 @@ async fn acceptance_40_a_rollback_brings_back_a_digest_without_a_build() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn components_refer_to_what_is_deployed_of_others() {
+    let Some(site) = TestSite::new().await else { return };
+    site.set_inline("web", &config_map("web", "1"));
+    let first = site.build("web").await;
+    let reference = "{{ .install.components.web.outputs.image.tag }}";
+    site.set_inline("app", &config_map("a", reference));
+    // Before anything is deployed, the last build is what there is.
+    site.build_and_deploy("app").await.expect(Status::Active);
+    assert_eq!(site.field("configmap/a", ".data.key"), first.tag);
+    site.deploy("web").await.expect(Status::Active);
+
+    site.set_inline("web", &config_map("web", "2"));
+    let second = site.build("web").await;
+    let quiet = site.run("app", Operation::CheckDrift, None, None).await;
+    quiet.expect(Status::NoDrift);
+    site.deploy("web").await.expect(Status::Active);
+    site.deploy("app").await.expect(Status::Active);
+    assert_eq!(site.field("configmap/a", ".data.key"), second.tag);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_install_deploys_from_its_own_registry() {
     let Some(mut site) = TestSite::new().await else { return };
     let registry = TestRegistry::start().await;
@@ -271,11 +292,11 @@ async fn an_install_deploys_from_its_own_registry() {
     site.set_inline("app", &config_map("a", "1"));
     let build = site.build("app").await;
     site.deploy("app").await.expect(Status::Active);
-    let target = Target::Tag(build.tag);
+    let target = Target::Tag(build.tag.clone());
     let synced = registry.repository("prod").resolve(&target).await.expect("it was copied");
     assert_eq!(synced.digest, build.digest);
     let history = site.recorded("app").await.history;
-    let expected = format!("{}@{}", registry.reference("prod"), build.digest);
+    let expected = format!("{}:{}@{}", registry.reference("prod"), build.tag, build.digest);
     assert_eq!(history[0].artifact, expected);
 
     // A registry that has lost it, and so has nothing to bring back.

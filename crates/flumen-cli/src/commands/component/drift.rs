@@ -73,30 +73,38 @@ const WANTED: Wanted<'_> = Wanted {
 
 pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(async {
-        let mut open = args.site.open(ui).await?;
+        let open = args.site.open(ui).await?;
         if args.list {
-            return list(&open, args.output, ui).await;
+            list(&open, args.output, ui).await
+        } else if args.watch {
+            watch(args, open, ui).await
+        } else {
+            deploy_all(&open, &WANTED, args.output, ui).await
         }
-        if !args.watch {
-            return deploy_all(&open, &WANTED, args.output, ui).await;
+    })
+}
+
+/// Looks whenever a schedule says so. What fails may be right the next time, so it is told and no end.
+async fn watch(args: &DriftArgs, mut open: OpenSite, ui: &Ui) -> Result<(), CommandError> {
+    let cancel = cancelled_by_the_user();
+    let mut schedules = Schedules::new(&open.install.id);
+    while !cancel.is_cancelled() {
+        let due = wait_for_due(&open, &mut schedules, &cancel).await?;
+        for component in &due {
+            ui.step(&schedules.name(component));
         }
-        let cancel = cancelled_by_the_user();
-        let mut schedules = Schedules::new(&open.install.id);
-        while !cancel.is_cancelled() {
-            args.site.reload(&mut open, ui)?;
-            let due = wait_for_due(&open, &mut schedules, &cancel).await?;
-            if due.is_empty() {
-                continue;
-            }
-            let checked = deploy(&open, &due, &WANTED, &cancel, args.output, ui).await;
-            match checked {
-                // Drift stands in the table; a failure may be gone the next time.
+        if !due.is_empty() {
+            match deploy(&open, &due, &WANTED, &cancel, args.output, ui).await {
+                // It stands in the table.
                 Ok(()) | Err(CommandError::Different) => {}
                 Err(error) => drop(error.report(ui)),
             }
         }
-        Ok(())
-    })
+        if let Err(error) = args.site.reload(&mut open, ui) {
+            error.report(ui);
+        }
+    }
+    Ok(())
 }
 
 /// Prints what drifted and was not deployed since.

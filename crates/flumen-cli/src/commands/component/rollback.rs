@@ -63,9 +63,13 @@ fn target(history: &[Deployment], number: Option<u64>) -> Result<&Deployment, Fa
             Failure::new(format!("there is no deployment {number} in the history")).hint(hint)
         });
     }
-    let now = history.first().map(|deployment| &deployment.artifact);
+    // The same content may have been built twice, under two tags.
+    let digest = |deployment: &Deployment| {
+        deployment.artifact.rsplit('@').next().unwrap_or_default().to_owned()
+    };
+    let now = history.first().map(digest);
     let good = history.iter().find(|deployment| {
-        deployment.result == DeploymentResult::Succeeded && Some(&deployment.artifact) != now
+        deployment.result == DeploymentResult::Succeeded && Some(digest(deployment)) != now
     });
     good.ok_or_else(|| Failure::new("no other artifact was deployed before").hint(hint))
 }
@@ -81,8 +85,8 @@ mod tests {
     #[test]
     fn the_last_good_one_with_another_artifact_is_brought_back() {
         let history = [
-            deployment(4, "c", DeploymentResult::Succeeded),
-            deployment(3, "c", DeploymentResult::Succeeded),
+            deployment(4, "again@c", DeploymentResult::Succeeded),
+            deployment(3, "once@c", DeploymentResult::Succeeded),
             deployment(2, "b", DeploymentResult::Failed),
             deployment(1, "a", DeploymentResult::Succeeded),
         ];
