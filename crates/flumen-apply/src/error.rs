@@ -75,7 +75,13 @@ impl Error {
                 "look whether the source is complete; `--allow-large-prune` lets this run delete them"
                     .into(),
             ),
-            _ => None,
+            Self::NotDeleted(_) => Some(
+                "its finalizers say who still has to finish something: see that this runs, or wait longer with \
+                 `--timeout`"
+                    .into(),
+            ),
+            Self::NotHealthy(_) => Some("what is slow may need more time: `--timeout`".into()),
+            Self::InventoryWrite { .. } | Self::UnreadableInventory { .. } => None,
         }
     }
 }

@@ -146,6 +146,7 @@ impl Report for RunReport<'_> {
             Progress::Changed(change)
                 if self.only_changes && change.action == Action::Unchanged => {}
             Progress::Changed(change) => {
+                self.said().last = None;
                 self.display.show(String::new());
                 self.object(&change.id, change.action.as_str());
             }

@@ -29,9 +29,8 @@ fn inventories_are_listed_as_kubectl_lists_things() {
     assert_eq!(one[0]["namespace"], site.namespace.as_str());
     assert!(one[0]["lastApplied"].as_str().is_some_and(|at| at.ends_with('Z')), "{one}");
 
-    let all = ["get", "inventories", "-A", "-o", "json", "--kubeconfig", &site.kubeconfig];
-    let outcome = site.scratch.flumen(&all);
-    let all: Value = serde_json::from_slice(&outcome.stdout).expect("JSON");
+    let all = site.printed(&["get", "inventories", "-A", "-o", "json"]);
+    let all: Value = serde_json::from_str(&all).expect("JSON");
     let ours = all.as_array().expect("a list").iter();
     assert_eq!(ours.filter(|one| one["namespace"] == site.namespace.as_str()).count(), 2);
     let error = site.refusal(&["get", "inventory", "missing"]);
@@ -100,6 +99,7 @@ fn a_finalizer_that_never_ends_is_named() {
     let error = site.refusal(&["delete", "inventory", "app", "--timeout", "2s"]);
     let subject = format!("ConfigMap/{}/held", site.namespace);
     assert!(error.contains(&subject), "{error}");
+    assert!(error.contains("hint: its finalizers say who still has to finish"), "{error}");
     assert!(site.object("configmap/inv-app").is_some(), "it can be tried again");
     site.kubectl_done(&[
         "patch",
@@ -110,4 +110,45 @@ fn a_finalizer_that_never_ends_is_named() {
     ]);
     site.printed(&["delete", "inventory", "app", "--wait=false"]);
     assert!(site.object("configmap/inv-app").is_none());
+}
+
+#[test]
+fn an_inventory_that_kustomizer_made_goes_on() {
+    let Some(site) = Site::new() else { return };
+    let namespace = &site.namespace;
+    let labels = format!(
+        "labels: {{inventory.kustomizer.dev/name: app, inventory.kustomizer.dev/namespace: {namespace}}}"
+    );
+    let inventory = format!(
+        r#"apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: inv-app
+  labels: {{app.kubernetes.io/name: app, app.kubernetes.io/component: inventory, app.kubernetes.io/created-by: kustomizer}}
+  annotations:
+    inventory.kustomizer.dev/last-applied-time: 2022-01-01T00:00:00Z
+    inventory.kustomizer.dev/revision: v1
+data:
+  resources: '[{{"id":"{namespace}_old__ConfigMap","ver":"v1"}},{{"id":"{namespace}_kept__ConfigMap","ver":"v1"}}]'
+  artifacts: '["registry.example.com/org/app@sha256:0"]'
+"#
+    );
+    let owned = |name: &str| map(name, "1").replace("{name:", &format!("{{{labels}, name:"));
+    site.manifests("theirs.yaml", &[inventory, owned("old"), owned("kept")]);
+    let file = site.scratch.path().join("theirs.yaml").display().to_string();
+    site.kubectl_done(&["apply", "--server-side", "--field-manager=kustomizer", "-f", &file]);
+    let table = site.printed(&["get", "inventories"]);
+    assert!(table.contains("2022-01-01T00:00:00Z"), "{table}");
+    let shown = site.printed(&["inspect", "inventory", "app"]);
+    assert!(shown.contains("- registry.example.com/org/app@sha256:0\n"), "{shown}");
+
+    site.manifests("app.yaml", &[map("kept", "1"), map("new", "1")]);
+    let printed = site.apply("app.yaml", &["--prune"]);
+    let expected = ["kept unchanged", "new created", "old deleted"]
+        .map(|line| format!("ConfigMap/{namespace}/{line}\n"));
+    assert_eq!(printed, expected.concat());
+    assert!(site.object("configmap/old").is_none());
+    let inventory = site.object("configmap/inv-app").expect("it goes on");
+    let resources = inventory["data"]["resources"].as_str().expect("a list");
+    assert!(resources.contains("_new__ConfigMap") && !resources.contains("_old_"), "{resources}");
 }
