@@ -11,7 +11,7 @@
 //!   └─▶ noop: nothing to tear down
 //! ```
 
-use std::{future::Future, time::Duration};
+use std::{fmt, future::Future, time::Duration};
 
 use flumen_oci::Digest;
 use tokio::time::Instant;
@@ -25,7 +25,7 @@ const MOST_PLANS: u32 = 5;
 
 /// What a deploy does, one thing after the other.
 pub trait Steps {
-    type Error: From<crate::Error>;
+    type Error: From<crate::Error> + fmt::Display;
 
     /// Brings the artifact to the install and checks its signature. `None` if there is nothing to do.
     fn sync(&mut self) -> impl Future<Output = Result<Option<Digest>, Self::Error>>;
@@ -118,9 +118,9 @@ pub async fn run<S: Steps>(
         };
         let (status, ended) = match deploy.all(steps).await {
             Ok((status, ended)) => (status, ended),
-            Err(Ended::Failed(_)) if left > 0 => {
+            Err(Ended::Failed(error)) if left > 0 => {
                 left -= 1;
-                observer.log("it failed and is tried again");
+                observer.log(&format!("tried again after a failure: {error}"));
                 continue;
             }
             Err(ended @ Ended::Cancelled) => (Status::Cancelled, ended),
