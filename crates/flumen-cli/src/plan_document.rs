@@ -5,10 +5,10 @@ use flumen_diff::{PlanDocument, PlanOperation};
 
 use crate::error::CommandError;
 
-/// The document that approval tools know. Values of secrets are masked.
+/// The document that approval tools know. What would not change is left out; values of secrets are masked.
 pub(crate) fn document(plan: &Plan) -> Result<PlanDocument, CommandError> {
     let candidates = plan.objects.iter().filter(|object| object.is_change());
-    let changes = plan.objects.iter().map(Planned::change).collect();
+    let changes = candidates.clone().map(Planned::change).collect();
     PlanDocument::new(PlanOperation::Apply, changes, candidates.filter_map(|it| it.result.as_ref()))
         .map_err(|error| CommandError::failure(error.to_string()))
 }

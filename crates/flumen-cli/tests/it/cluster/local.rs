@@ -53,9 +53,13 @@ fn signatures_are_checked_before_the_cluster_is_asked() {
     let registry = flumen_testkit::EmbeddedRegistry::start();
     let made = site.scratch.flumen(&["sign", "generate-key-pair"]);
     assert!(made.succeeded(), "{}", made.stderr);
-    for (tag, sign) in [("signed", &["--sign", "--cosign-key", "cosign.key"][..]), ("plain", &[])] {
+    // Two contents: one pushed twice within a second would be one artifact, signed under both tags.
+    for (tag, content, sign) in
+        [("signed", "a", &["--sign", "--cosign-key", "cosign.key"][..]), ("plain", "b", &[])]
+    {
         let url = format!("oci://{}/org/app:{tag}", registry.host());
-        let push = [&["push", "artifact", &url, "-k", "a", "--insecure-registry"], sign].concat();
+        let push =
+            [&["push", "artifact", &url, "-k", content, "--insecure-registry"], sign].concat();
         let pushed = site.scratch.flumen(&push);
         assert!(pushed.succeeded(), "{}", pushed.stderr);
     }
@@ -67,7 +71,7 @@ fn signatures_are_checked_before_the_cluster_is_asked() {
     let refused = apply("plain");
     assert_eq!(refused.status, Some(1));
     assert!(refused.stderr.contains("no signatures found"), "{}", refused.stderr);
-    assert!(site.object("configmap/a").is_none());
+    assert!(site.object("configmap/b").is_none());
     let applied = apply("signed");
     assert_eq!(applied.status, Some(0), "{}", applied.stderr);
 }
