@@ -1,5 +1,6 @@
 //! Who applies: the manager of fields, and the marks that its objects bear.
 
+use flumen_object::set_label;
 use flumen_yaml::Node;
 
 /// The identity under which a set of objects is applied and later pruned.
@@ -72,25 +73,6 @@ impl Owner {
     pub(crate) fn keeps(&self, live: &Node) -> bool {
         self.leaves_alone(live) || self.says(live, "prune", "disabled")
     }
-}
-
-fn set_label(object: &mut Node, key: String, value: &str) {
-    let Some(labels) = submap(object, "metadata").and_then(|metadata| submap(metadata, "labels"))
-    else {
-        return;
-    };
-    if let Some(labels) = labels.as_map_mut() {
-        labels.set(key, Node::string(value));
-    }
-}
-
-/// The mapping under `key`, made when it is missing or null. `None` when something else is there.
-fn submap<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
-    let map = node.as_map_mut()?;
-    if map.get(key).is_none_or(Node::is_null) {
-        map.set(key, Node::map());
-    }
-    map.get_mut(key).filter(|value| value.is_map())
 }
 
 #[cfg(test)]

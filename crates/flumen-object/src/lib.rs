@@ -6,6 +6,7 @@
 mod gvk;
 mod images;
 mod inventory;
+mod labels;
 mod object;
 mod order;
 mod origin;
@@ -14,6 +15,7 @@ mod stage;
 pub use gvk::Gvk;
 pub use images::container_images;
 pub use inventory::InventoryIdError;
+pub use labels::set_label;
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;
 pub use stage::{GroupKind, GroupKindError, Stage};

@@ -13,7 +13,7 @@ use flumen_apply::{
 };
 use flumen_build::objects_from;
 use flumen_kube::Cluster;
-use flumen_object::{Object, ObjectSet};
+use flumen_object::{ObjectSet, set_label};
 use flumen_oci::{
     Digest, Repository, Target,
     artifact::{PullOptions, pull},
@@ -40,8 +40,8 @@ use crate::{
 /// What stands for an address where an install has no registry.
 const LOCAL_STORE: &str = "local-store";
 
-/// How long workloads may take to be healthy when nothing was applied.
-const NOOP_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a look at health may take when nothing was applied, or some time after.
+const LOOK: Duration = Duration::from_secs(30);
 const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 /// What the deploys of one command share.
@@ -236,7 +236,7 @@ impl<C: Cluster> Steps for ClusterSteps<'_, C> {
 
     async fn check_health(&mut self) -> Result<()> {
         let Some(ready) = &self.ready else { return Ok(()) };
-        let timeout = NOOP_PATIENCE.min(ready.options.timeout);
+        let timeout = LOOK.min(ready.options.timeout);
         let healthy = self.wait(&ready.options, timeout, |kind| WORKLOADS.contains(&kind)).await;
         match healthy {
             Err(error) if !self.blocks_on_health() => {
@@ -304,7 +304,7 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         ];
         let labelled = objects.into_iter().map(|mut object| {
             for (key, value) in labels {
-                set_label(&mut object, key, value);
+                set_label(&mut object.node, key, value);
             }
             object
         });
@@ -374,7 +374,7 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         let Some(window) = window.filter(|_| self.blocks_on_health()) else { return Ok(()) };
         self.observer.log(&format!("looks again in {window:?}"));
         tokio::time::sleep(window).await;
-        self.wait(options, Duration::ZERO, |_| true).await
+        self.wait(options, LOOK, |_| true).await
     }
 
     async fn wait(
@@ -400,14 +400,4 @@ impl<C: Cluster> ClusterSteps<'_, C> {
 /// The digest of what was deployed.
 fn artifact_digest(deployment: &Deployment) -> Result<Digest> {
     Ok(tag_and_digest(deployment).1.parse()?)
-}
-
-fn set_label(object: &mut Object, key: &str, value: &str) {
-    let Some(metadata) = object.node.get_mut("metadata").and_then(Node::as_map_mut) else { return };
-    if metadata.get("labels").is_none_or(Node::is_null) {
-        metadata.set("labels", Node::map());
-    }
-    if let Some(labels) = metadata.get_mut("labels").and_then(Node::as_map_mut) {
-        labels.set(key, Node::string(value));
-    }
 }

@@ -336,3 +336,16 @@ async fn acceptance_42_replicas_belong_to_the_autoscaler() {
     site.build_and_deploy("app").await.expect(Status::Active);
     assert_eq!(site.field("deployment/web", ".spec.replicas"), "7");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deploy_that_waits_for_health_looks_again_after_its_window() {
+    let Some(site) = TestSite::new().await else { return };
+    let manifest = config_map("calm", "1");
+    site.set_component(
+        "app",
+        &format!(
+            "manifest = '''\n{manifest}'''\n[health]\nblock_deploy = true\nstabilization_window = \"1s\"\n"
+        ),
+    );
+    site.build_and_deploy("app").await.expect(Status::Active);
+}
