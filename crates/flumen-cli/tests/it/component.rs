@@ -1,6 +1,6 @@
 //! Components as their users meet them: files in, artifacts out.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
 
 use flumen_oci::{
     Repository,
@@ -10,7 +10,7 @@ use flumen_oci::{
 use flumen_registry::{Options, Server};
 use flumen_testkit::repository_root;
 
-use crate::{Scratch, config_map};
+use crate::{Scratch, config_map, copy_tree};
 
 /// A component file with one config map.
 fn inline(name: &str) -> String {
@@ -121,19 +121,6 @@ fn there_is_nothing_to_sync_before_a_build() {
         1,
         &["OCI artifact not found on install deploy - sync job may not have completed"],
     );
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("directory");
-    for entry in fs::read_dir(from).expect("listing") {
-        let path = entry.expect("entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy_tree(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("copied");
-        }
-    }
 }
 
 /// The commands of `examples/delivery` that need a registry.

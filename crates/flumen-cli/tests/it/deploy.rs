@@ -1,8 +1,8 @@
 //! Components on a real cluster, as their users meet them.
 
-use flumen_testkit::{KubeCluster, Outcome};
+use flumen_testkit::{EmbeddedRegistry, KubeCluster, Outcome, repository_root};
 
-use crate::Scratch;
+use crate::{Scratch, copy_tree};
 
 /// A project with one install and a namespace of its own.
 struct Shop {
@@ -248,4 +248,36 @@ fn an_unknown_install_is_named() {
         1,
         &["there is no install `prd`", "did you mean `prod`?"],
     );
+}
+
+/// `examples/delivery`, from its components to a cluster and back.
+#[test]
+fn the_delivery_example_reaches_a_cluster() {
+    let Some(cluster) = KubeCluster::shared() else { return };
+    let registry = EmbeddedRegistry::start();
+    let scratch = Scratch::new();
+    copy_tree(&repository_root().join("examples/delivery"), &scratch.path());
+    let file = "installs/production.toml";
+    let kubeconfig = format!("kubeconfig = \"{}\"", cluster.kubeconfig().display());
+    let install = scratch.read(file).replace("context = \"production\"", &kubeconfig);
+    scratch.write(file, &install.replace("install.example.com", registry.host()));
+    let created = cluster.kubectl(&["create", "namespace", "shop"]);
+    assert!(created.succeeded(), "{}", created.stderr);
+
+    let done = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        let outcome = scratch.flumen(&words);
+        assert_eq!(outcome.status, Some(0), "{words:?}: {}", outcome.stderr);
+    };
+    let site = "--install production --insecure-registry";
+    done("component build settings web");
+    done(&format!("component deploy settings web {site} --approve-all"));
+    let path = "jsonpath={.data.currency}";
+    let settings = cluster.kubectl(&["get", "configmap", "settings", "-n", "shop", "-o", path]);
+    assert_eq!(String::from_utf8_lossy(&settings.stdout), "EUR");
+    done("component history web --install production");
+    done(&format!("component drift settings web {site}"));
+    done(&format!("component teardown settings web {site} --approve-all"));
+    let left = cluster.kubectl(&["get", "configmap,deployment", "-n", "shop", "-o", "name"]);
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }

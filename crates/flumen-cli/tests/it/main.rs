@@ -106,3 +106,16 @@ fn binary() -> &'static Path {
 fn config_map(name: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
 }
+
+fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("directory");
+    for entry in fs::read_dir(from).expect("listing") {
+        let path = entry.expect("entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_tree(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copied");
+        }
+    }
+}

@@ -8,6 +8,8 @@ use std::{fs, path::Path, time::Duration};
 
 use flumen_testkit::{EmbeddedRegistry, KubeCluster, repository_root, run};
 
+use crate::copy_tree;
+
 #[test]
 fn the_commands_of_the_page_about_artifacts_run() {
     check("artifacts.md", None);
@@ -75,17 +77,4 @@ fn words(command: &str, host: &str, kubeconfig: Option<&str>) -> Vec<String> {
         words.push("--insecure-registry".to_owned());
     }
     words
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("a directory") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            fs::create_dir(&target).expect("created");
-            copy_tree(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("copied");
-        }
-    }
 }
