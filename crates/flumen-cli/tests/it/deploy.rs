@@ -281,3 +281,70 @@ fn the_delivery_example_reaches_a_cluster() {
     let left = cluster.kubectl(&["get", "configmap,deployment", "-n", "shop", "-o", "name"]);
     assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }
+
+#[test]
+fn acceptance_29_one_digest_is_filled_in_for_each_install() {
+    let Some(shop) = Shop::new() else { return };
+    let component = |name: &str, rest: &str| {
+        let text = format!(
+            "name = \"{name}\"\ntype = \"kubernetes_manifest\"\nnamespace = \"{{{{.nuon.install.id}}}}\"\n{rest}"
+        );
+        shop.scratch.write(&format!("components/{name}.toml"), &text);
+    };
+    let map = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  key: \"{{{{ .install.inputs.colour }}}}\"\n"
+        )
+    };
+    component("inline", &format!("manifest = '''\n{}'''\n", map("inline")));
+    component("built", "[kustomize]\npath = \"built\"\n[public_repo]\nrepo = \"..\"\n");
+    shop.scratch.write("built/kustomization.yaml", "resources: [map.yaml]\n");
+    shop.scratch.write("built/map.yaml", &map("built"));
+    shop.build();
+
+    let mut digests = Vec::new();
+    for colour in ["red", "blue"] {
+        // The id of an install is the name of its file.
+        let id = shop.cluster.fresh_namespace();
+        let install = format!(
+            "[cluster]\nkubeconfig = \"{}\"\nnamespace = \"{id}\"\n[inputs]\ncolour = \"{colour}\"\n",
+            shop.cluster.kubeconfig().display()
+        );
+        shop.scratch.write(&format!("installs/{id}.toml"), &install);
+        shop.check(&["component", "deploy", "--install", &id, "--approve-all"], 0);
+        for name in ["inline", "built"] {
+            let path = "jsonpath={.data.key}";
+            let live = shop.cluster.kubectl(&["get", "configmap", name, "-n", &id, "-o", path]);
+            assert_eq!(String::from_utf8_lossy(&live.stdout), colour, "{name}: {}", live.stderr);
+            let history = shop.check(&["component", "history", name, "--install", &id], 0);
+            let artifact = history[0]["artifact"].as_str().expect("an artifact").to_owned();
+            digests.push(artifact.rsplit('@').next().unwrap_or_default().to_owned());
+        }
+    }
+    assert_eq!(digests[..2], digests[2..], "the same artifacts");
+}
+
+#[test]
+fn acceptance_49_50_a_failure_stops_its_dependants_and_nobody_else() {
+    let Some(shop) = Shop::new() else { return };
+    let bad = format!(
+        "name = \"db\"\ntype = \"kubernetes_manifest\"\nnamespace = \"{}\"\nmanifest = '''\n\
+         {{apiVersion: v1, kind: Service, metadata: {{name: db}}, spec: {{ports: [{{port: 0}}]}}}}\n'''\n",
+        shop.namespace
+    );
+    shop.scratch.write("components/db.toml", &bad);
+    shop.component("web", "one", "\"db\"");
+    shop.component("other", "one", "");
+    shop.component("another", "one", "");
+    shop.build();
+    let outcome = shop.deploy(&["--approve-all"], 1);
+    let status = |name: &str| {
+        let all = outcome.as_array().expect("a list");
+        let one = all.iter().find(|one| one["component"] == name).expect("the component");
+        one["status"].as_str().expect("a status").to_owned()
+    };
+    assert_eq!([status("db"), status("web")], ["error", "cancelled"]);
+    assert_eq!([status("other"), status("another")], ["active", "active"]);
+    assert_eq!(shop.live("web"), None);
+    assert_eq!(shop.live("other").as_deref(), Some("one"));
+}
