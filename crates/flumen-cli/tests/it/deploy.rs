@@ -1,6 +1,15 @@
 //! Components on a real cluster, as their users meet them.
 
-use flumen_testkit::{EmbeddedRegistry, KubeCluster, Outcome, repository_root};
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use flumen_testkit::{
+    EmbeddedRegistry, KubeCluster, KubeProxy, KubeRequest, Outcome, repository_root,
+};
 
 use crate::{Scratch, copy_tree};
 
@@ -347,4 +356,39 @@ fn acceptance_49_50_a_failure_stops_its_dependants_and_nobody_else() {
     assert_eq!([status("other"), status("another")], ["active", "active"]);
     assert_eq!(shop.live("web"), None);
     assert_eq!(shop.live("other").as_deref(), Some("one"));
+}
+
+#[test]
+fn acceptance_39_a_drift_check_waits_for_a_running_deploy() {
+    let Some(shop) = Shop::new() else { return };
+    let proxy = KubeProxy::start(shop.cluster);
+    shop.component("web", "one", "");
+    shop.build();
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new(crate::binary());
+        command.args(arguments).current_dir(shop.scratch.path()).env("HOME", shop.scratch.path());
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
+    };
+
+    // The deploy gets stuck when it has written the inventory and sends the object.
+    let install = shop.scratch.read("installs/prod.toml");
+    let kubeconfig = |path: &Path| format!("kubeconfig = \"{}\"", path.display());
+    let (direct, slow) = (kubeconfig(&shop.cluster.kubeconfig()), kubeconfig(proxy.kubeconfig()));
+    shop.scratch.write("installs/prod.toml", &install.replace(&direct, &slow));
+    proxy.hold_after(1, KubeRequest::is_write);
+    let deploy = start(&["component", "deploy", "--install", "prod", "--approve-all"]);
+    assert!(proxy.wait_for_hold(Duration::from_mins(1)), "the deploy writes");
+
+    shop.scratch.write("installs/prod.toml", &install);
+    let mut drift = start(&["component", "drift", "--install", "prod"]);
+    let mut told =
+        BufReader::new(drift.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(told.any(|line| line == "web: pending"), "the check says that it waits");
+    proxy.release();
+
+    let deployed = deploy.wait_with_output().expect("it ends");
+    assert!(deployed.status.success(), "{}", String::from_utf8_lossy(&deployed.stderr));
+    let rest: Vec<String> = told.collect();
+    assert!(drift.wait().expect("it ends").success(), "no drift: {rest:?}");
+    assert_eq!(shop.live("web").as_deref(), Some("one"));
 }
