@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use flumen_kube::{Cluster, Event, ListOptions, Resource, WatchOptions};
 use flumen_object::Gvk;
-use flumen_yaml::Text;
-use futures_util::{Stream, StreamExt as _, stream};
+use flumen_yaml::{Node, Text};
+use futures_util::{Stream, StreamExt as _, future::ready, stream};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::Error;
@@ -19,7 +19,7 @@ pub(crate) async fn until_served<C: Cluster>(
     kinds: &BTreeSet<Gvk>,
     deadline: Instant,
 ) -> Result<bool, Error> {
-    let mut definitions = definitions(cluster).await;
+    let mut definitions = definitions(cluster, kinds).await;
     loop {
         cluster.forget_resources();
         for kind in kinds {
@@ -37,9 +37,10 @@ pub(crate) async fn until_served<C: Cluster>(
     }
 }
 
-/// Changes of definitions. Who may not watch them is left with looking again.
+/// Changes of the definitions of these kinds. Who may not watch them is left with looking again.
 async fn definitions<C: Cluster>(
     cluster: &C,
+    kinds: &BTreeSet<Gvk>,
 ) -> std::pin::Pin<Box<dyn Stream<Item = Event> + Send>> {
     let resource = Resource {
         gvk: Gvk::new(
@@ -50,10 +51,24 @@ async fn definitions<C: Cluster>(
         namespaced: false,
         verbs: [].into(),
     };
-    // Only what comes from now on matters; what is there has been asked for already.
+    // A watch without a revision begins with all definitions that are there. Those of other kinds must not
+    // make us ask the server again, or a cluster with hundreds of them would be asked hundreds of times.
     let options = WatchOptions { list: ListOptions::default(), resource_version: "" };
+    let kinds: BTreeSet<(Text, Text)> =
+        kinds.iter().map(|kind| (kind.group.clone(), kind.kind.clone())).collect();
     match cluster.watch(&resource, options).await {
-        Ok(events) => Box::pin(events.filter_map(async |event| event.ok())),
+        Ok(events) => Box::pin(
+            events
+                .filter_map(move |event| ready(event.ok().filter(|event| defines(event, &kinds)))),
+        ),
         Err(_) => Box::pin(stream::pending()),
     }
+}
+
+/// Whether an event is about the definition of one of the kinds, given by group and name.
+fn defines(event: &Event, kinds: &BTreeSet<(Text, Text)>) -> bool {
+    let Event::Applied(definition) = event else { return false };
+    let text = |path: &[&str]| definition.at(path).and_then(Node::text).cloned();
+    let kind = text(&["spec", "group"]).zip(text(&["spec", "names", "kind"]));
+    kind.is_some_and(|kind| kinds.contains(&kind))
 }

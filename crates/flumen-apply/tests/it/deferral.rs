@@ -73,3 +73,15 @@ async fn strict_kinds_apply_nothing() {
     assert!(error.to_string().starts_with(expected), "{error}");
     assert_eq!(fixture.owned("configmaps"), "");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_of_other_kinds_are_no_reason_to_ask_again() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    let others =
+        (0..20).map(|number| definition(&format!("others{number}"), &format!("Other{number}")));
+    fixture.kubectl_apply(&others.collect::<Vec<_>>().join("---"));
+    fixture.options.timeout = Duration::from_secs(3);
+    fixture.apply(&resource("Never")).await.expect_err("never served");
+    let asked = fixture.proxy.count(|request| request.path == "/apis");
+    assert!(asked < 10, "{asked} times, while 20 others were there");
+}
