@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 18] = [
+const LAYERS: [(&str, u8); 25] = [
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),
@@ -22,12 +22,16 @@ const LAYERS: [(&str, u8); 18] = [
     ("flumen-object", 1),
     ("flumen-schema", 1),
     ("flumen-patch", 1),
+    ("flumen-fields", 1),
+    ("flumen-cel", 1),
     // 2: engines
     ("flumen-fs", 2),
     ("flumen-kustomize", 2),
     ("flumen-build", 2),
     ("flumen-diff", 2),
     ("flumen-health", 2),
+    ("flumen-kinds", 2),
+    ("flumen-crd", 2),
     // 3: the outside world
     ("flumen-sign", 3),
     ("flumen-oci", 3),
@@ -38,6 +42,9 @@ const LAYERS: [(&str, u8); 18] = [
     ("flumen-pipeline", 4),
     // 5: embedded mode
     ("flumen-registry", 5),
+    ("flumen-store", 5),
+    ("flumen-apiserver", 5),
+    ("flumen-sim", 5),
     // 6: surfaces
     ("flumen-cli", 6),
 ];

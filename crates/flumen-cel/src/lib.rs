@@ -1,0 +1,1 @@
+//! CEL expressions with a budget.

@@ -1,0 +1,1 @@
+//! Custom resource definitions: schemas, pruning, defaults, validation, columns.

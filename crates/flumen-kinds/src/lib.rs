@@ -1,0 +1,1 @@
+//! What an API server does with built-in kinds: decoding, defaults, validation, tables.

@@ -1,0 +1,1 @@
+//! Controllers of the embedded server: the life of namespaces, owners, and simulated workloads.
