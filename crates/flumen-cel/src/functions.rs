@@ -2,13 +2,13 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD, engine::general_purpose::STANDARD_NO_PAD};
 
-use super::{
+use crate::{
     Budget, Fault, Outcome, convert, operators, strings, time,
     value::{List, Value},
 };
 
 /// Functions that are called by the name of their library: it is not a variable.
-pub(super) fn is_library(prefix: &str, name: &str) -> bool {
+pub(crate) fn is_library(prefix: &str, name: &str) -> bool {
     match prefix {
         "sets" => matches!(name, "contains" | "equivalent" | "intersects"),
         "base64" => matches!(name, "encode" | "decode"),
@@ -19,7 +19,7 @@ pub(super) fn is_library(prefix: &str, name: &str) -> bool {
 }
 
 /// Calls a function. What it is called on is the first argument, as it is in cel-go.
-pub(super) fn apply<'a>(name: &str, args: &[Value<'a>], budget: &mut Budget) -> Outcome<'a> {
+pub(crate) fn apply<'a>(name: &str, args: &[Value<'a>], budget: &mut Budget) -> Outcome<'a> {
     for arg in args {
         if let Value::Text(text) = arg {
             budget.spend_bytes(text.len())?;
@@ -131,7 +131,7 @@ fn is_zero(value: &Value<'_>) -> bool {
 
 /// No function of this name takes such a first argument. Texts and times are asked first whether they
 /// have a method of this name, and answer in their own words.
-pub(super) fn no_overload_for(name: &str, first: &Value<'_>) -> Fault {
+pub(crate) fn no_overload_for(name: &str, first: &Value<'_>) -> Fault {
     match first {
         Value::Text(_) | Value::Timestamp(_) | Value::Duration(_) => Fault::NO_OVERLOAD,
         _ => Fault::new(format!("no such overload: {name}")),
@@ -139,13 +139,13 @@ pub(super) fn no_overload_for(name: &str, first: &Value<'_>) -> Fault {
 }
 
 /// The function exists, for other types.
-pub(super) fn no_overload_of_types(name: &str, args: &[Value<'_>]) -> Fault {
+pub(crate) fn no_overload_of_types(name: &str, args: &[Value<'_>]) -> Fault {
     let types: Vec<_> = args.iter().map(Value::type_name).collect();
     Fault::new(format!("no such overload: {name}({})", types.join(", ")))
 }
 
 /// A scalar as messages show it; of collections only what they are, for they may be large or secret.
-pub(super) fn shown(value: &Value<'_>) -> String {
+pub(crate) fn shown(value: &Value<'_>) -> String {
     match value {
         Value::Bool(bool) => bool.to_string(),
         Value::Int(int) => int.to_string(),
@@ -157,7 +157,7 @@ pub(super) fn shown(value: &Value<'_>) -> String {
 }
 
 /// What cel-go calls the type of a value among its own.
-pub(super) const fn go_name(value: &Value<'_>) -> &'static str {
+pub(crate) const fn go_name(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",
         Value::Bool(_) => "types.Bool",

@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use super::types::{Known, Type};
+use crate::{
+    types::{Known, Type},
+    value::{DURATION, TIMESTAMP},
+};
 
 /// One way to call a function.
-pub(super) struct Overload {
+pub(crate) struct Overload {
     /// Whether the first parameter stands before the name of the function.
     pub is_method: bool,
     pub parameters: Vec<Type>,
@@ -13,7 +16,7 @@ pub(super) struct Overload {
 }
 
 /// The ways to call a function; `None` if there is no such function.
-pub(super) fn of(name: &str) -> Option<&'static [Overload]> {
+pub(crate) fn of(name: &str) -> Option<&'static [Overload]> {
     static TABLE: LazyLock<BTreeMap<&str, Vec<Overload>>> =
         LazyLock::new(|| SIGNATURES.lines().filter_map(line).collect());
     TABLE.get(name).map(Vec::as_slice)
@@ -21,7 +24,7 @@ pub(super) fn of(name: &str) -> Option<&'static [Overload]> {
 
 impl Overload {
     /// The same with open types of its own in the place of `A` and `B`.
-    pub(super) fn instantiate(&self, known: &mut Known) -> (Vec<Type>, Type) {
+    pub(crate) fn instantiate(&self, known: &mut Known) -> (Vec<Type>, Type) {
         fn with(of: &Type, letters: &mut [Option<Type>; 2], known: &mut Known) -> Type {
             match of {
                 Type::Open(letter) => letters[*letter].get_or_insert_with(|| known.open()).clone(),
@@ -180,8 +183,7 @@ fn named(name: &str) -> Option<Type> {
 }
 
 /// The type that a name in an expression stands for.
-pub(super) fn type_named(name: &str) -> Option<Type> {
-    use super::value::{DURATION, TIMESTAMP};
+pub(crate) fn type_named(name: &str) -> Option<Type> {
     Some(match name {
         "null_type" => Type::Null,
         "list" => Type::list(Type::Dyn),

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::value::{DURATION, TIMESTAMP};
+
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+pub enum Type {
     /// Whatever there is when the expression is evaluated.
     Dyn,
     /// A mistake that has been reported; nothing that follows from it is.
@@ -27,19 +29,19 @@ pub(super) enum Type {
 }
 
 impl Type {
-    pub(super) fn list(element: Self) -> Self {
+    pub fn list(element: Self) -> Self {
         Self::List(Box::new(element))
     }
 
-    pub(super) fn map(key: Self, value: Self) -> Self {
+    pub fn map(key: Self, value: Self) -> Self {
         Self::Map(Box::new(key), Box::new(value))
     }
 
-    pub(super) fn optional(inner: Self) -> Self {
+    pub fn optional(inner: Self) -> Self {
         Self::Optional(Box::new(inner))
     }
 
-    pub(super) const fn is_dyn_or_error(&self) -> bool {
+    pub(crate) const fn is_dyn_or_error(&self) -> bool {
         matches!(self, Self::Dyn | Self::Error)
     }
 
@@ -52,7 +54,7 @@ impl Type {
     }
 
     /// The same type with something else in the place of its parameters.
-    pub(super) fn rebuilt(&self, with: &mut impl FnMut(&Self) -> Self) -> Self {
+    pub(crate) fn rebuilt(&self, with: &mut impl FnMut(&Self) -> Self) -> Self {
         match self {
             Self::List(a) => Self::list(with(a)),
             Self::Optional(a) => Self::optional(with(a)),
@@ -67,11 +69,11 @@ impl Type {
     }
 
     /// The name that the type has in the language, as opposed to the one in messages.
-    pub(super) fn declared(&self) -> String {
+    pub fn declared(&self) -> String {
         match self {
             Self::Null => "null_type".to_owned(),
-            Self::Timestamp => super::value::TIMESTAMP.to_owned(),
-            Self::Duration => super::value::DURATION.to_owned(),
+            Self::Timestamp => TIMESTAMP.to_owned(),
+            Self::Duration => DURATION.to_owned(),
             Self::List(a) => format!("list({})", a.declared()),
             Self::Map(a, b) => format!("map({}, {})", a.declared(), b.declared()),
             Self::Optional(a) => format!("optional_type({})", a.declared()),
@@ -106,12 +108,12 @@ impl fmt::Display for Type {
 
 /// What has been found out about open types.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     types: Vec<Option<Type>>,
 }
 
 impl Known {
-    pub(super) fn open(&mut self) -> Type {
+    pub(crate) fn open(&mut self) -> Type {
         self.types.push(None);
         Type::Open(self.types.len() - 1)
     }
@@ -121,7 +123,7 @@ impl Known {
     }
 
     /// A type with everything in it that is known.
-    pub(super) fn resolved(&self, of: &Type) -> Type {
+    pub(crate) fn resolved(&self, of: &Type) -> Type {
         match of {
             Type::Open(number) => {
                 self.get(*number).map_or_else(|| of.clone(), |it| self.resolved(it))
@@ -131,7 +133,7 @@ impl Known {
     }
 
     /// The same where what is not known may be anything.
-    pub(super) fn settled(&self, of: &Type) -> Type {
+    pub(crate) fn settled(&self, of: &Type) -> Type {
         match self.resolved(of) {
             Type::Open(_) => Type::Dyn,
             other => other.rebuilt(&mut |parameter| self.settled(parameter)),
@@ -140,7 +142,7 @@ impl Known {
 
     /// Whether each of some types can stand for its counterpart. What follows for open types is kept
     /// only if all can.
-    pub(super) fn assign<'a>(
+    pub(crate) fn assign<'a>(
         &mut self,
         pairs: impl IntoIterator<Item = (&'a Type, &'a Type)>,
     ) -> bool {
@@ -216,7 +218,7 @@ impl Known {
 }
 
 /// Whether the first of two types that go together says no more than the second.
-pub(super) fn is_less_specific(a: &Type, b: &Type) -> bool {
+pub(crate) fn is_less_specific(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Dyn | Type::Open(_), _) | (Type::Named(_), Type::Named(_)) => true,
         (_, Type::Dyn | Type::Open(_)) => false,

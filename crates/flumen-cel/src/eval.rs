@@ -6,29 +6,28 @@ use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, ListExpr, LiteralValue, MapExpr,
     operators,
 };
-use flumen_yaml::Node;
 
-use super::{
+use crate::{
     Budget, Fault, Outcome, functions,
     operators::push,
     value::{Entries, Value, type_named},
 };
 
 /// One evaluation: what names stand for, and what may still be spent.
-pub(super) struct Evaluation<'a> {
-    variables: &'a [(&'a str, &'a Node)],
+pub(crate) struct Evaluation<'a, 'b> {
+    variables: &'a [(&'a str, Value<'a>)],
     /// Names that comprehensions bind, innermost last. What is accumulated may be a failure that a
     /// later element makes good.
     scopes: Vec<(&'a str, Outcome<'a>)>,
-    budget: Budget,
+    budget: &'b mut Budget,
 }
 
-impl<'a> Evaluation<'a> {
-    pub(super) fn new(variables: &'a [(&'a str, &'a Node)]) -> Self {
-        Self { variables, scopes: Vec::new(), budget: Budget::default() }
+impl<'a, 'b> Evaluation<'a, 'b> {
+    pub(crate) fn new(variables: &'a [(&'a str, Value<'a>)], budget: &'b mut Budget) -> Self {
+        Self { variables, scopes: Vec::new(), budget }
     }
 
-    pub(super) fn value(&mut self, expr: &'a IdedExpr) -> Outcome<'a> {
+    pub(crate) fn value(&mut self, expr: &'a IdedExpr) -> Outcome<'a> {
         self.budget.spend(1)?;
         match &expr.expr {
             Expr::Literal(literal) => Ok(constant(literal)),
@@ -82,7 +81,7 @@ impl<'a> Evaluation<'a> {
         }
         let variable = self.variables.iter().find(|(variable, _)| *variable == name);
         match variable {
-            Some((_, node)) => Ok(Value::of(node)),
+            Some((_, value)) => Ok(value.clone()),
             None => {
                 type_named(name).map(Value::Type).ok_or_else(|| Fault::Missing(name.to_owned()))
             }
@@ -115,7 +114,7 @@ impl<'a> Evaluation<'a> {
 
     fn find(&mut self, operand: &Value<'a>, key: &Value<'a>) -> Result<Option<Value<'a>>, Fault> {
         match operand {
-            Value::Map(map) => map.get(key, &mut self.budget),
+            Value::Map(map) => map.get(key, self.budget),
             Value::List(list) => Ok(index(key)?.and_then(|index| list.get(index))),
             _ => Ok(None),
         }
@@ -175,7 +174,7 @@ impl<'a> Evaluation<'a> {
         for arg in args {
             values.push(self.value(arg)?);
         }
-        functions::apply(qualified.as_deref().unwrap_or(name), &values, &mut self.budget)
+        functions::apply(qualified.as_deref().unwrap_or(name), &values, self.budget)
     }
 
     /// `&&` and `||`: the deciding value decides from either side, whatever befalls the other.
@@ -223,7 +222,7 @@ impl<'a> Evaluation<'a> {
             let Some(value) = value else { continue };
             let mut same = None;
             for (place, (known, _)) in entries.iter().enumerate() {
-                if known.equals(&key, &mut self.budget)? {
+                if known.equals(&key, self.budget)? {
                     same = Some(place);
                 }
             }
@@ -264,7 +263,7 @@ impl<'a> Evaluation<'a> {
             }
             Value::Map(map) => {
                 self.budget.spend(map.len() as u64)?;
-                map.iter().map(|(key, _)| key).collect()
+                map.to_vec().into_iter().map(|(key, _)| key).collect()
             }
             other => {
                 let name = functions::go_name(&other);
@@ -316,7 +315,7 @@ impl<'a> Evaluation<'a> {
                         if is_accumulated(sum) && list.elements.len() == 1 =>
                     {
                         let value = self.value(&list.elements[0])?;
-                        push(accumulated?, value, &mut self.budget)
+                        push(accumulated?, value, self.budget)
                     }
                     _ => self.bound_step(step, scope, accumulated),
                 }
@@ -372,7 +371,7 @@ fn index(key: &Value<'_>) -> Result<Option<usize>, Fault> {
     }
 }
 
-pub(super) fn constant<'a>(literal: &LiteralValue) -> Value<'a> {
+pub(crate) fn constant(literal: &LiteralValue) -> Value<'_> {
     match literal {
         LiteralValue::Boolean(value) => Value::Bool(*value.inner()),
         LiteralValue::Int(value) => Value::Int(*value.inner()),

@@ -2,23 +2,24 @@
 
 use std::{cmp::Ordering, rc::Rc};
 
-use flumen_yaml::{Canonical, Map, Node, Text, canonical};
+use flumen_yaml::{Canonical, Node, canonical};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value as Json;
 
-use super::{Budget, Fault};
+use crate::{Budget, Fault, text::Text};
 
 /// What an expression yields.
 ///
-/// Parts of an object are borrowed from its tree, so that reading a field costs nothing, and keep the
-/// order in which the object has them.
+/// Parts of an object are borrowed from it, whether it is JSON or a tree of YAML, so that reading a field
+/// costs nothing, and keep the order in which the object has them.
 #[derive(Clone, Debug)]
-pub(super) enum Value<'a> {
+pub enum Value<'a> {
     Null,
     Bool(bool),
     Int(i64),
     Uint(u64),
     Double(f64),
-    Text(Text),
+    Text(Text<'a>),
     Bytes(Rc<[u8]>),
     Timestamp(Timestamp),
     Duration(SignedDuration),
@@ -30,20 +31,21 @@ pub(super) enum Value<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum List<'a> {
+pub enum List<'a> {
     Nodes(&'a [Node]),
+    Json(&'a [Json]),
     Made(Rc<Vec<Value<'a>>>),
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Entries<'a> {
-    Nodes(&'a Map),
+pub enum Entries<'a> {
+    Nodes(&'a flumen_yaml::Map),
+    Json(&'a serde_json::Map<String, Json>),
     Made(Rc<Vec<(Value<'a>, Value<'a>)>>),
 }
 
-impl<'a> Value<'a> {
-    /// What a part of an object is as a value; the one place where trees become values.
-    pub(super) fn of(node: &'a Node) -> Self {
+impl<'a> From<&'a Node> for Value<'a> {
+    fn from(node: &'a Node) -> Self {
         match &node.value {
             flumen_yaml::Value::Seq(items) => Self::List(List::Nodes(items)),
             flumen_yaml::Value::Map(map) => Self::Map(Entries::Nodes(map)),
@@ -56,25 +58,43 @@ impl<'a> Value<'a> {
                     i64::try_from(int).map_or(Self::Double(int as f64), Self::Int)
                 }
                 Ok(Canonical::Float(float)) => Self::Double(float),
-                Ok(Canonical::Str(text)) => Self::Text(text.as_ref().into()),
-                Err(_) => Self::Text(scalar.text.clone()),
+                Ok(Canonical::Str(text)) => Self::Text(text.into()),
+                Err(_) => Self::text(scalar.text.as_str()),
             },
         }
     }
+}
 
-    pub(super) fn text(text: impl Into<Text>) -> Self {
+impl<'a> From<&'a Json> for Value<'a> {
+    fn from(json: &'a Json) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(bool) => Self::Bool(*bool),
+            Json::Number(number) => match number.as_i64() {
+                Some(int) => Self::Int(int),
+                None => Self::Double(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Self::text(text.as_str()),
+            Json::Array(items) => Self::List(List::Json(items)),
+            Json::Object(map) => Self::Map(Entries::Json(map)),
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    pub fn text(text: impl Into<Text<'a>>) -> Self {
         Self::Text(text.into())
     }
 
-    pub(super) fn list(values: Vec<Self>) -> Self {
+    pub(crate) fn list(values: Vec<Self>) -> Self {
         Self::List(List::Made(Rc::new(values)))
     }
 
-    pub(super) fn some(value: Self) -> Self {
+    pub(crate) fn some(value: Self) -> Self {
         Self::Optional(Some(Rc::new(value)))
     }
 
-    pub(super) const fn type_name(&self) -> &'static str {
+    pub(crate) const fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null_type",
             Self::Bool(_) => "bool",
@@ -93,7 +113,7 @@ impl<'a> Value<'a> {
     }
 
     /// Equality over all types: numbers compare by value, other values of different types differ.
-    pub(super) fn equals(&self, other: &Self, budget: &mut Budget) -> Result<bool, Fault> {
+    pub(crate) fn equals(&self, other: &Self, budget: &mut Budget) -> Result<bool, Fault> {
         budget.spend(1)?;
         Ok(match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -125,7 +145,7 @@ impl<'a> Value<'a> {
                 if a.len() != b.len() {
                     return Ok(false);
                 }
-                for (key, a) in a.iter() {
+                for (key, a) in a.to_vec() {
                     let Some(b) = b.get(&key, budget)? else { return Ok(false) };
                     if !a.equals(&b, budget)? {
                         return Ok(false);
@@ -138,7 +158,7 @@ impl<'a> Value<'a> {
     }
 
     /// The order of two values; `None` where there is none.
-    pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
+    pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => Some(a.cmp(b)),
             (Self::Text(a), Self::Text(b)) => Some(a.as_str().cmp(b.as_str())),
@@ -149,16 +169,16 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) const fn is_number(&self) -> bool {
+    pub(crate) const fn is_number(&self) -> bool {
         matches!(self, Self::Int(_) | Self::Uint(_) | Self::Double(_))
     }
 }
 
-pub(super) const TIMESTAMP: &str = "google.protobuf.Timestamp";
-pub(super) const DURATION: &str = "google.protobuf.Duration";
+pub(crate) const TIMESTAMP: &str = "google.protobuf.Timestamp";
+pub(crate) const DURATION: &str = "google.protobuf.Duration";
 
 /// The types that an expression can name.
-pub(super) fn type_named(name: &str) -> Option<&'static str> {
+pub(crate) fn type_named(name: &str) -> Option<&'static str> {
     const NAMES: [&str; 13] = [
         "null_type",
         "bool",
@@ -205,26 +225,28 @@ fn compare_to_double(int: i128, double: f64) -> Option<Ordering> {
 }
 
 impl<'a> List<'a> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Nodes(nodes) => nodes.len(),
+            Self::Json(items) => items.len(),
             Self::Made(values) => values.len(),
         }
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<Value<'a>> {
+    pub(crate) fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
-            Self::Nodes(nodes) => nodes.get(index).map(Value::of),
+            Self::Nodes(nodes) => nodes.get(index).map(Value::from),
+            Self::Json(items) => items.get(index).map(Value::from),
             Self::Made(values) => values.get(index).cloned(),
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Value<'a>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Value<'a>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
     /// Whether an element equals a value.
-    pub(super) fn contains(&self, value: &Value<'a>, budget: &mut Budget) -> Result<bool, Fault> {
+    pub(crate) fn contains(&self, value: &Value<'a>, budget: &mut Budget) -> Result<bool, Fault> {
         for element in self.iter() {
             if element.equals(value, budget)? {
                 return Ok(true);
@@ -235,15 +257,16 @@ impl<'a> List<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Nodes(map) => map.len(),
+            Self::Json(map) => map.len(),
             Self::Made(entries) => entries.len(),
         }
     }
 
-    /// The value of a key. Mappings are searched from the start, and that has its price.
-    pub(super) fn get(
+    /// The value of a key. Most mappings are searched from the start, and that has its price.
+    pub(crate) fn get(
         &self,
         key: &Value<'a>,
         budget: &mut Budget,
@@ -252,7 +275,12 @@ impl<'a> Entries<'a> {
             Self::Nodes(map) => {
                 budget.spend(1 + map.len() as u64 / 16)?;
                 let Value::Text(key) = key else { return Ok(None) };
-                Ok(map.get(key).map(Value::of))
+                Ok(map.get(key).map(Value::from))
+            }
+            Self::Json(map) => {
+                budget.spend(1)?;
+                let Value::Text(key) = key else { return Ok(None) };
+                Ok(map.get(key.as_str()).map(Value::from))
             }
             Self::Made(entries) => {
                 for (candidate, value) in entries.iter() {
@@ -265,13 +293,19 @@ impl<'a> Entries<'a> {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
-        (0..self.len()).filter_map(|index| match self {
+    /// All entries. Steps are paid for beforehand, by [`Entries::len`].
+    pub(crate) fn to_vec(&self) -> Vec<(Value<'a>, Value<'a>)> {
+        match self {
             Self::Nodes(map) => map
                 .entries()
-                .get(index)
-                .map(|entry| (Value::Text(entry.key.clone()), Value::of(&entry.value))),
-            Self::Made(entries) => entries.get(index).cloned(),
-        })
+                .iter()
+                .map(|entry| (Value::text(entry.key.as_str()), Value::from(&entry.value)))
+                .collect(),
+            Self::Json(map) => map
+                .iter()
+                .map(|(key, value)| (Value::text(key.as_str()), Value::from(value)))
+                .collect(),
+            Self::Made(entries) => entries.as_ref().clone(),
+        }
     }
 }

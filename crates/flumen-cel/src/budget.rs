@@ -1,11 +1,11 @@
 //! What an evaluation may cost.
 
-use super::Fault;
+use crate::Fault;
 
 /// Steps that are left. One is spent for each part of the expression that is evaluated, each element
 /// that is looked at, and each few bytes of text that are read or made.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub struct Budget {
     left: u64,
 }
 
@@ -22,12 +22,20 @@ impl Default for Budget {
 }
 
 impl Budget {
-    pub(super) fn spend(&mut self, steps: u64) -> Result<(), Fault> {
+    pub const fn new(steps: u64) -> Self {
+        Self { left: steps }
+    }
+
+    pub const fn left(&self) -> u64 {
+        self.left
+    }
+
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Fault> {
         self.left = self.left.checked_sub(steps).ok_or(Fault::Exhausted)?;
         Ok(())
     }
 
-    pub(super) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Fault> {
         self.spend(bytes as u64 / BYTES_PER_STEP)
     }
 }

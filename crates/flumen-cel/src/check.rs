@@ -5,29 +5,28 @@ use cel::common::ast::{
     operators,
 };
 
-use super::{
-    expression::children,
+use crate::{
     functions, overloads,
     places::Places,
+    program::children,
     types::{Known, Type, is_less_specific},
 };
 
 /// What is wrong with an expression, and where.
-pub(super) struct Mistake {
+pub(crate) struct Mistake {
     pub line: usize,
     pub column: usize,
     pub text: String,
 }
 
-/// The type of an expression over some variables, each a mapping from text to anything.
-pub(super) fn check(
+/// The type of an expression over some variables.
+pub(crate) fn check(
     tree: &IdedExpr,
     source: &str,
-    variables: &[&str],
+    variables: &[(&str, Type)],
 ) -> Result<Type, Vec<Mistake>> {
-    let object = Type::map(Type::Text, Type::Dyn);
     let mut checker = Checker {
-        scopes: variables.iter().map(|name| (*name, object.clone())).collect(),
+        scopes: variables.to_vec(),
         known: Known::default(),
         mistakes: Vec::new(),
         collections: Vec::new(),
@@ -46,7 +45,7 @@ pub(super) fn check(
 }
 
 /// Names that are words of the language, or will be.
-pub(super) fn reserved_names(tree: &IdedExpr, source: &str) -> Vec<Mistake> {
+pub(crate) fn reserved_names(tree: &IdedExpr, source: &str) -> Vec<Mistake> {
     const RESERVED: [&str; 18] = [
         "as",
         "break",

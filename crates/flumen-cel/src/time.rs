@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::Offset};
 
-use super::{Fault, Outcome, functions::no_overload_of_types, value::Value};
+use crate::{Fault, Outcome, functions::no_overload_of_types, value::Value};
 
-pub(super) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
+pub(crate) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
     if !GETTERS.contains(&name) {
         return None;
     }
@@ -75,7 +75,7 @@ fn offset(zone: &str) -> Result<Offset, Fault> {
 }
 
 /// A span as Go writes it: `1h30m`, `-1.5h`, `300ms`.
-pub(super) fn parse_duration(text: &str) -> Option<SignedDuration> {
+pub(crate) fn parse_duration(text: &str) -> Option<SignedDuration> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -123,7 +123,7 @@ fn amount(number: &str, unit: &str) -> Option<i128> {
 }
 
 /// Seconds, with as many decimals as it takes.
-pub(super) fn duration_to_text(duration: SignedDuration) -> String {
+pub(crate) fn duration_to_text(duration: SignedDuration) -> String {
     let sign = if duration.is_negative() { "-" } else { "" };
     let duration = duration.unsigned_abs();
     let text = format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos());

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{
+use crate::{
     Fault, Outcome,
     functions::no_overload_of_types,
     time::{duration_to_text, parse_duration},
@@ -11,14 +11,14 @@ use super::{
 
 /// Whether a function makes one type of another. Applied to a constant, it fails before anything is
 /// evaluated.
-pub(super) fn is_conversion(name: &str) -> bool {
+pub(crate) fn is_conversion(name: &str) -> bool {
     matches!(
         name,
         "int" | "uint" | "double" | "string" | "bytes" | "bool" | "timestamp" | "duration"
     )
 }
 
-pub(super) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
+pub(crate) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
     let [value] = args else { return None };
     Some(match name {
         "dyn" => Ok(value.clone()),
@@ -149,7 +149,7 @@ fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
 }
 
 /// The shortest digits that mean the number, with an exponent where Go would write one.
-pub(super) fn double_to_text(double: f64) -> String {
+pub(crate) fn double_to_text(double: f64) -> String {
     if double.is_nan() {
         return "NaN".to_owned();
     }

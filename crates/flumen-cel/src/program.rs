@@ -6,9 +6,8 @@ use cel::{
     common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue},
     parser::{ParseErrors, Parser},
 };
-use flumen_yaml::Node;
 
-use super::{
+use crate::{
     Budget, Fault,
     check::{self, Mistake},
     convert,
@@ -18,83 +17,67 @@ use super::{
     value::Value,
 };
 
-/// An expression that was parsed once and can be evaluated often.
+/// An expression that was compiled once and can be evaluated often.
 #[derive(Debug)]
-pub(crate) struct Expression {
-    source: String,
+pub struct Program {
     tree: IdedExpr,
 }
 
 /// Why an expression can never be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    #[error("failed to parse the CEL expression '{expression}': {issues}")]
-    Parse { expression: String, issues: String },
-    #[error("failed to create CEL program: {0}")]
+    /// What is wrong and where, in the form of cel-go.
+    #[error("{0}")]
+    Issues(String),
+    /// A constant that no evaluation could use.
+    #[error("{0}")]
     Constant(String),
-    #[error("CEL expression output type mismatch: expected bool, got {0}")]
-    NotBool(String),
     #[error(transparent)]
     TooLarge(#[from] limits::TooLarge),
 }
 
-/// Why an expression has no answer for an object.
-#[derive(Debug, thiserror::Error)]
-pub enum EvaluationError {
-    #[error("failed to evaluate the CEL expression '{expression}': {problem}")]
-    Failed { expression: String, problem: String },
-    #[error("failed to evaluate CEL expression as boolean: '{expression}'")]
-    NotBool { expression: String },
-}
-
-impl Expression {
+impl Program {
     /// Parses an expression. Which variables and functions exist shows when it is evaluated.
-    pub(crate) fn parse(source: &str) -> Result<Self, CompileError> {
-        let expression = Self::read(source)?;
-        expression.check_constants()?;
-        Ok(expression)
+    pub fn parse(source: &str) -> Result<Self, CompileError> {
+        let program = Self::read(source)?;
+        program.check_constants()?;
+        Ok(program)
     }
 
-    /// Parses an expression and checks that it is a question about some objects: only they may be named,
-    /// and the answer must be yes or no whatever is in them.
-    pub(crate) fn check(source: &str, variables: &[&str]) -> Result<Self, CompileError> {
-        let expression = Self::read(source)?;
-        let found = check::check(&expression.tree, source, variables)
-            .map_err(|mistakes| not_parsed(source, &mistakes))?;
-        if found != Type::Bool {
-            return Err(CompileError::NotBool(found.declared()));
-        }
-        expression.check_constants()?;
-        Ok(expression)
+    /// Parses an expression and finds its type. Only the given variables may be named.
+    pub fn compile(source: &str, variables: &[(&str, Type)]) -> Result<(Self, Type), CompileError> {
+        let program = Self::read(source)?;
+        let found = check::check(&program.tree, source, variables)
+            .map_err(|mistakes| not_compiled(source, &mistakes))?;
+        Ok((program, found))
     }
 
     fn read(source: &str) -> Result<Self, CompileError> {
         limits::check(source)?;
         // The limits above take the place of the parser's own, behind which it does not stand firm.
         let parser = Parser::new().max_recursion_depth(u16::MAX).enable_optional_syntax(true);
-        let tree = parser.parse(source).map_err(|errors| not_parsed(source, &mistakes(&errors)))?;
+        let tree =
+            parser.parse(source).map_err(|errors| not_compiled(source, &mistakes(&errors)))?;
         limits::check_depth(&tree)?;
         let reserved = check::reserved_names(&tree, source);
         if !reserved.is_empty() {
-            return Err(not_parsed(source, &reserved));
+            return Err(not_compiled(source, &reserved));
         }
-        Ok(Self { source: source.to_owned(), tree })
+        Ok(Self { tree })
     }
 
-    fn check_constants(&self) -> Result<(), CompileError> {
+    /// Finds mistakes that need no object: patterns and conversions of constants.
+    pub fn check_constants(&self) -> Result<(), CompileError> {
         check_constants(&self.tree).map_err(|fault| CompileError::Constant(fault.to_string()))
     }
 
-    /// The answer to a question, with the variables that it may ask about.
-    pub(crate) fn is_true(&self, variables: &[(&str, &Node)]) -> Result<bool, EvaluationError> {
-        match Evaluation::new(variables).value(&self.tree) {
-            Ok(Value::Bool(answer)) => Ok(answer),
-            Ok(_) => Err(EvaluationError::NotBool { expression: self.source.clone() }),
-            Err(fault) => Err(EvaluationError::Failed {
-                expression: self.source.clone(),
-                problem: fault.to_string(),
-            }),
-        }
+    /// The value of the expression. What it costs is taken from the budget.
+    pub fn evaluate<'a>(
+        &'a self,
+        variables: &'a [(&'a str, Value<'a>)],
+        budget: &mut Budget,
+    ) -> Result<Value<'a>, Fault> {
+        Evaluation::new(variables, budget).value(&self.tree)
     }
 }
 
@@ -109,9 +92,9 @@ fn mistakes(errors: &ParseErrors) -> Vec<Mistake> {
     mistakes.collect()
 }
 
-fn not_parsed(source: &str, mistakes: &[Mistake]) -> CompileError {
+fn not_compiled(source: &str, mistakes: &[Mistake]) -> CompileError {
     let issues: Vec<_> = mistakes.iter().map(|mistake| issue(source, mistake)).collect();
-    CompileError::Parse { expression: source.to_owned(), issues: issues.join("\n") }
+    CompileError::Issues(issues.join("\n"))
 }
 
 /// A mistake with its place, pointed at.
@@ -149,7 +132,7 @@ fn check_constants(expr: &IdedExpr) -> Result<(), Fault> {
 }
 
 /// The expressions of which an expression is made.
-pub(super) fn children(expr: &IdedExpr) -> Vec<&IdedExpr> {
+pub(crate) fn children(expr: &IdedExpr) -> Vec<&IdedExpr> {
     match &expr.expr {
         Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
         Expr::Select(select) => vec![&select.operand],

@@ -5,13 +5,13 @@
 
 /// A part of an expression that cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token<'a> {
+pub(crate) struct Token<'a> {
     pub text: &'a str,
     /// In bytes from the start.
     pub start: usize,
 }
 
-pub(super) fn tokens(source: &str) -> impl Iterator<Item = Token<'_>> {
+pub(crate) fn tokens(source: &str) -> impl Iterator<Item = Token<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {

@@ -10,15 +10,15 @@ use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators,
 };
 
-use super::lexer::{Token, tokens};
+use crate::lexer::{Token, tokens};
 
-pub(super) struct Places<'a> {
+pub(crate) struct Places<'a> {
     source: &'a str,
     starts: BTreeMap<u64, usize>,
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn of(tree: &IdedExpr, source: &'a str) -> Self {
+    pub(crate) fn of(tree: &IdedExpr, source: &'a str) -> Self {
         let mut walk =
             Walk { rest: tokens(source).collect::<Vec<_>>().into_iter(), starts: BTreeMap::new() };
         walk.expr(tree);
@@ -26,7 +26,7 @@ impl<'a> Places<'a> {
     }
 
     /// Line and column, both starting at 1, the column in characters.
-    pub(super) fn line_and_column(&self, id: u64) -> (usize, usize) {
+    pub(crate) fn line_and_column(&self, id: u64) -> (usize, usize) {
         let start = self.starts.get(&id).copied().unwrap_or(0);
         let before = &self.source[..start];
         let line = before.matches('\n').count() + 1;

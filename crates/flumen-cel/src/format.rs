@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{
+use crate::{
     Budget, Fault, Outcome,
     time::duration_to_text,
     value::{List, Value},
@@ -11,7 +11,7 @@ use super::{
 /// More digits than this behind a point are not a number but an attack.
 const MOST_DECIMALS: usize = 1000;
 
-pub(super) fn format<'a>(template: &str, values: &List<'a>, budget: &mut Budget) -> Outcome<'a> {
+pub(crate) fn format<'a>(template: &str, values: &List<'a>, budget: &mut Budget) -> Outcome<'a> {
     let mut text = String::new();
     let mut rest = template;
     let mut place = 0;
@@ -160,7 +160,7 @@ fn write_plain(text: &mut String, value: &Value<'_>, budget: &mut Budget) -> Res
         }
         Value::Map(map) => {
             let mut entries = Vec::with_capacity(map.len());
-            for (key, value) in map.iter() {
+            for (key, value) in map.to_vec() {
                 let mut shown = String::new();
                 write_plain(&mut shown, &key, budget)?;
                 entries.push((shown, value));

@@ -5,9 +5,9 @@
 
 use cel::IdedExpr;
 
-use super::{
-    expression::children,
+use crate::{
     lexer::{Token, tokens},
+    program::children,
 };
 
 const MAX_BYTES: usize = 16 * 1024;
@@ -30,7 +30,7 @@ pub enum TooLarge {
     Depth,
 }
 
-pub(super) fn check(source: &str) -> Result<(), TooLarge> {
+pub(crate) fn check(source: &str) -> Result<(), TooLarge> {
     if source.len() > MAX_BYTES {
         return Err(TooLarge::Bytes);
     }
@@ -56,7 +56,7 @@ pub(super) fn check(source: &str) -> Result<(), TooLarge> {
     Ok(())
 }
 
-pub(super) fn check_depth(tree: &IdedExpr) -> Result<(), TooLarge> {
+pub(crate) fn check_depth(tree: &IdedExpr) -> Result<(), TooLarge> {
     fn fits(expr: &IdedExpr, left: usize) -> bool {
         left > 0 && children(expr).into_iter().all(|child| fits(child, left - 1))
     }

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::{
-    Budget, Fault, Outcome,
+use crate::{
+    Budget, Fault, Outcome, functions,
     value::{List, Value},
 };
 
 /// Applies an operator by the name that it has in the tree of an expression; `None` if there is none.
-pub(super) fn apply<'a>(
+pub(crate) fn apply<'a>(
     name: &str,
     args: &[Value<'a>],
     budget: &mut Budget,
@@ -42,7 +42,7 @@ fn unsupported(name: &str, left: &Value<'_>, supporting: &[&str]) -> Fault {
     if supporting.contains(&left.type_name()) {
         Fault::NO_OVERLOAD
     } else {
-        super::functions::no_overload_for(name, left)
+        functions::no_overload_for(name, left)
     }
 }
 
@@ -116,7 +116,7 @@ fn add<'a>(a: &Value<'a>, b: &Value<'a>, budget: &mut Budget) -> Outcome<'a> {
 }
 
 /// Appends one value to a list that nobody else looks at, or to a copy of it.
-pub(super) fn push<'a>(list: Value<'a>, value: Value<'a>, budget: &mut Budget) -> Outcome<'a> {
+pub(crate) fn push<'a>(list: Value<'a>, value: Value<'a>, budget: &mut Budget) -> Outcome<'a> {
     match list {
         Value::List(List::Made(mut values)) => {
             std::rc::Rc::make_mut(&mut values).push(value);

@@ -2,14 +2,14 @@
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::{
+use crate::{
     Budget, Fault, Outcome,
     format::format,
     functions::{no_overload_for, no_overload_of_types},
     value::{List, Value},
 };
 
-pub(super) fn apply<'a>(
+pub(crate) fn apply<'a>(
     name: &str,
     args: &[Value<'a>],
     budget: &mut Budget,
@@ -30,7 +30,7 @@ pub(super) fn apply<'a>(
 
         ("lowerAscii", [Value::Text(text)]) => Ok(Value::text(text.to_ascii_lowercase())),
         ("upperAscii", [Value::Text(text)]) => Ok(Value::text(text.to_ascii_uppercase())),
-        ("trim", [Value::Text(text)]) => Ok(Value::text(text.trim())),
+        ("trim", [Value::Text(text)]) => Ok(Value::text(text.trim().to_owned())),
         ("reverse", [Value::Text(text)]) => Ok(Value::text(text.chars().rev().collect::<String>())),
         ("strings.quote", [Value::Text(text)]) => Ok(Value::text(quote(text))),
         ("charAt", [Value::Text(text), Value::Int(at)]) => char_at(text, *at),
@@ -72,7 +72,7 @@ pub(super) fn apply<'a>(
 }
 
 /// Compiles a pattern, which must not become large by repetition.
-pub(super) fn pattern(source: &str) -> Result<Regex, Fault> {
+pub(crate) fn pattern(source: &str) -> Result<Regex, Fault> {
     RegexBuilder::new(source)
         .size_limit(LARGEST_PATTERN)
         .build()
@@ -114,7 +114,7 @@ fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Outcome<'a> {
         return Err(Fault::new(message));
     }
     let last = end.map_or(Ok(text.len()), |end| byte_of(text, end))?;
-    Ok(Value::text(&text[byte_of(text, start)?..last]))
+    Ok(Value::text(text[byte_of(text, start)?..last].to_owned()))
 }
 
 fn char_index<'a>(text: &str, byte: Option<usize>) -> Value<'a> {
@@ -161,7 +161,7 @@ fn split<'a>(text: &str, by: &str, limit: i64, budget: &mut Budget) -> Outcome<'
     } else {
         text.splitn(limit, by).collect()
     };
-    Ok(Value::list(parts.into_iter().map(Value::text).collect()))
+    Ok(Value::list(parts.into_iter().map(|part| Value::text(part.to_owned())).collect()))
 }
 
 /// One text for each character; the last has all that is left.
