@@ -4,6 +4,8 @@ mod internal;
 mod prepare;
 mod quantity;
 mod read;
+pub mod selectable;
+pub mod table;
 mod validate;
 mod warnings;
 
