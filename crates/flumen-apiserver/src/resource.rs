@@ -1,0 +1,108 @@
+//! A resource that the server serves, in one version.
+
+use flumen_schema::api::{Api as Facts, ApiKind, Scope};
+
+/// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
+#[derive(Debug)]
+pub struct Resource {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub list_kind: String,
+    pub plural: String,
+    pub singular: String,
+    pub scope: Scope,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+    pub verbs: Vec<String>,
+    pub subresources: Vec<Subresource>,
+    /// Where objects are kept. Kinds that share a place show the same objects.
+    pub location: Location,
+    pub behaviour: Behaviour,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub group: String,
+    pub plural: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subresource {
+    pub name: String,
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub verbs: Vec<String>,
+}
+
+/// Where the rules of a resource come from.
+#[derive(Debug)]
+pub enum Behaviour {
+    Builtin {
+        kind: &'static ApiKind,
+        /// The kind and version that is stored, defaulted and validated.
+        hub: &'static ApiKind,
+    },
+}
+
+/// Kinds that are stored as another: group, version and kind of both.
+const STORED_AS: &[([&str; 3], [&str; 3])] = &[
+    (["events.k8s.io", "v1", "Event"], ["", "v1", "Event"]),
+    (
+        ["autoscaling", "v1", "HorizontalPodAutoscaler"],
+        ["autoscaling", "v2", "HorizontalPodAutoscaler"],
+    ),
+];
+
+impl Resource {
+    pub fn builtin(kind: &'static ApiKind) -> Self {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let stored = STORED_AS.iter().find(|(of, _)| *of == [kind.group, kind.version, kind.kind]);
+        let hub = stored
+            .and_then(|(_, [group, version, kind])| Facts::get().kind(group, version, kind))
+            .unwrap_or(kind);
+        Self {
+            group: kind.group.to_owned(),
+            version: kind.version.to_owned(),
+            kind: kind.kind.to_owned(),
+            list_kind: format!("{}List", kind.kind),
+            plural: kind.plural.to_owned(),
+            singular: kind.singular.to_owned(),
+            scope: kind.scope,
+            short_names: owned(&kind.short_names),
+            categories: owned(&kind.categories),
+            verbs: owned(&kind.verbs),
+            subresources: kind
+                .subresources
+                .iter()
+                .map(|sub| Subresource {
+                    name: sub.name.to_owned(),
+                    group: sub.group.to_owned(),
+                    version: sub.version.to_owned(),
+                    kind: sub.kind.to_owned(),
+                    verbs: owned(&sub.verbs),
+                })
+                .collect(),
+            location: Location { group: hub.group.to_owned(), plural: hub.plural.to_owned() },
+            behaviour: Behaviour::Builtin { kind, hub },
+        }
+    }
+
+    /// `apps/v1`, or `v1` for the core group.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    pub fn is_namespaced(&self) -> bool {
+        self.scope == Scope::Namespaced
+    }
+
+    pub fn subresource(&self, name: &str) -> Option<&Subresource> {
+        self.subresources.iter().find(|sub| sub.name == name)
+    }
+}
