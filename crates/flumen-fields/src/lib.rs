@@ -15,7 +15,7 @@ mod set;
 mod typed;
 
 pub use element::Element;
-pub use error::{FieldError, FieldErrorKind};
+pub use error::{FieldError, FieldErrorKind, Shown};
 pub use manage::{
     ApplyError, Conflict, Conflicts, Filter, ScalePaths, Versions, Write, apply, keep_times,
     scale_from_parent, scale_to_parent, update,

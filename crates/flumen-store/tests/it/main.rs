@@ -1,0 +1,11 @@
+//! The store as its users see it, in a file and in memory.
+
+#![allow(clippy::disallowed_methods, reason = "tests look at the files of the store")]
+
+mod crash;
+mod file;
+mod mode;
+mod model;
+mod reads;
+mod watches;
+mod writes;
