@@ -2,7 +2,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests look at the files of the store")]
 
+mod crash;
 mod file;
 mod mode;
+mod model;
 mod reads;
+mod watches;
 mod writes;
