@@ -14,13 +14,18 @@ mod workload;
 use std::sync::LazyLock;
 
 use flumen_object::Quantity;
-use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
+use flumen_schema::api::{Api, ApiKind, Field, Form, Presence, Type, TypeId};
 use serde_json::Value;
 
 use crate::canonical::is_empty;
 
 /// Fills in the defaults of a canonical object. The result is canonical.
-pub fn default(object: &mut Value, of: TypeId) {
+pub fn default(object: &mut Value, kind: &ApiKind) {
+    default_type(object, kind.object);
+}
+
+/// The same for a body that is no resource.
+pub fn default_type(object: &mut Value, of: TypeId) {
     fill_in(object, of.index());
 }
 

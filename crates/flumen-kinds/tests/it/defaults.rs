@@ -74,7 +74,7 @@ fn check(case: &Value) -> Result<(), String> {
     let body = case["manifest"].to_string();
     let decoded = decode(body.as_bytes(), Media::Json, &Target::from(kind));
     let mut object = decoded.map_err(|error| error.to_string())?.object;
-    default(&mut object, kind.object);
+    default(&mut object, kind);
     prepare_create(kind, &mut object, "2000-01-01T00:00:00Z");
     let mut stored = case["stored"].clone();
     let added = ADDED.iter().filter(|(plural, _)| plural.is_empty() || *plural == kind.plural);
