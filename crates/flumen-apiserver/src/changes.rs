@@ -1,96 +1,112 @@
-//! Changes as watchers see them: read and written as text once, however many watch.
+//! Everything that is stored, then every change of it, for parts of the server that follow all kinds.
+//!
+//! One stream for all kinds, in the order of revisions, also of those that are defined later. A watch
+//! for every kind would cost a stream each, and would have to be begun anew with each definition.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use flumen_store::{Event, Revision};
+use flumen_store::{Range, Revision, Watch};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{ApiError, storage};
+use crate::{Api, ApiError, storage};
 
-/// Changes that are remembered; watchers that are further behind read them again.
-const REMEMBERED: usize = 4096;
-
-/// The changes that watchers have seen last.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    recent: Mutex<BTreeMap<(Revision, Arc<str>), Arc<Change>>>,
-}
-
-/// A change of one object.
+/// A stream of changes that begins with what there is.
 #[derive(Debug)]
-pub(crate) struct Change {
-    pub event: Arc<Event>,
-    now: OnceLock<Option<Arc<Value>>>,
-    before: OnceLock<Option<Arc<Value>>>,
-    /// Events as text, by what they say and for which version.
-    lines: Mutex<Vec<(LineKey, Bytes)>>,
+pub struct Changes {
+    present: std::vec::IntoIter<Change>,
+    watch: Watch,
 }
 
-/// What a line depends on besides the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LineKey {
-    pub kind: &'static str,
-    /// The address of the resource in the catalog, which stands for its version.
-    pub resource: usize,
+/// An object that is there, or that was deleted.
+#[derive(Clone, Debug)]
+pub struct Change {
+    key: Arc<str>,
+    /// What is stored; if it was deleted, what was stored last.
+    value: Bytes,
+    pub revision: Revision,
+    pub is_deletion: bool,
+    /// Whether there was nothing before it.
+    pub is_new: bool,
+}
+
+impl Api {
+    /// What there is, then what changes.
+    pub fn changes(&self) -> Result<Changes, ApiError> {
+        let store = self.store();
+        let page = store.range(&Range::default()).map_err(|error| storage::read_error(&error))?;
+        let present = page.entries.into_iter().map(|(key, entry)| Change {
+            key,
+            value: entry.value,
+            revision: entry.revision,
+            is_deletion: false,
+            is_new: true,
+        });
+        let present = present.collect::<Vec<_>>().into_iter();
+        let watch = store.watch("", page.revision).map_err(|error| storage::read_error(&error))?;
+        Ok(Changes { present, watch })
+    }
 }
 
 impl Changes {
-    pub(crate) fn of(&self, event: &Arc<Event>) -> Arc<Change> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (event.revision, Arc::clone(&event.key));
-        let change = recent.entry(key).or_insert_with(|| Arc::new(Change::new(event)));
-        let change = Arc::clone(change);
-        if recent.len() > REMEMBERED {
-            recent.pop_first();
+    /// Whether everything that was there at the beginning has been returned.
+    pub fn is_current(&self) -> bool {
+        self.present.len() == 0
+    }
+
+    /// The next one; none when the store was closed, or if this reader was slower than compaction.
+    pub async fn next(&mut self) -> Option<Change> {
+        if let Some(change) = self.present.next() {
+            return Some(change);
         }
-        change
+        loop {
+            let event = self.watch.next().await.ok()?;
+            let Some(entry) = event.entry.as_ref().or(event.previous.as_ref()) else { continue };
+            return Some(Change {
+                key: Arc::clone(&event.key),
+                value: entry.value.clone(),
+                revision: event.revision,
+                is_deletion: event.entry.is_none(),
+                is_new: event.previous.is_none(),
+            });
+        }
     }
 }
 
 impl Change {
-    fn new(event: &Arc<Event>) -> Self {
-        Self {
-            event: Arc::clone(event),
-            now: OnceLock::new(),
-            before: OnceLock::new(),
-            lines: Mutex::default(),
+    /// The group of the resource; empty for the core group.
+    pub fn group(&self) -> &str {
+        match self.part(0) {
+            "core" => "",
+            group => group,
         }
     }
 
-    /// The object after the change, if there is one.
-    pub(crate) fn now(&self) -> Option<&Arc<Value>> {
-        let read = || {
-            let entry = self.event.entry.as_ref()?;
-            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
-        };
-        self.now.get_or_init(read).as_ref()
+    pub fn plural(&self) -> &str {
+        self.part(1)
     }
 
-    /// The object before the change, with the version of the change.
-    pub(crate) fn before(&self) -> Option<&Arc<Value>> {
-        let read = || {
-            let entry = self.event.previous.as_ref()?;
-            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
-        };
-        self.before.get_or_init(read).as_ref()
+    /// Empty for what is in none.
+    pub fn namespace(&self) -> &str {
+        if self.key.split('/').count() > 3 { self.part(2) } else { "" }
     }
 
-    /// The line of the change, made by the first who asks for it.
-    pub(crate) fn line(
-        &self,
-        key: LineKey,
-        make: impl FnOnce() -> Result<Bytes, ApiError>,
-    ) -> Result<Bytes, ApiError> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, line)) = lines.iter().find(|(known, _)| *known == key) {
-            return Ok(line.clone());
-        }
-        let line = make()?;
-        lines.push((key, line.clone()));
-        Ok(line)
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The object with its version.
+    pub fn object(&self) -> Result<Value, ApiError> {
+        storage::decode_at(&self.value, self.revision)
+    }
+
+    /// The parts of the object that a type names; the others are not read.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        serde_json::from_slice(&self.value).map_err(ApiError::internal)
+    }
+
+    fn part(&self, place: usize) -> &str {
+        self.key.split('/').nth(place).unwrap_or_default()
     }
 }

@@ -10,3 +10,8 @@ pub(crate) use self::{
     merge::merge,
     strategic::{StrategicError, strategic_merge},
 };
+
+/// A patch as messages show it.
+pub(crate) fn printed(patch: &serde_json::Map<String, serde_json::Value>) -> String {
+    go::Printed(&serde_json::Value::Object(patch.clone())).to_string()
+}

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     Answer, Api, ApiError, Payload, Query, Representation, Resource,
-    changes::{Change, LineKey},
-    represent, rules, storage,
+    fanout::{Change, LineKey},
+    rules, storage,
 };
 
 /// A watch that names no end is closed after some time, so that clients spread over servers.
@@ -176,7 +176,7 @@ impl Watcher {
                 biased;
                 event = changes.next() => match event {
                     Ok(event) => {
-                        let change = self.api.changes().of(&event);
+                        let change = self.api.fanout().of(&event);
                         if let Some(occurrence) = self.occurrence(change) {
                             return Some(occurrence);
                         }
@@ -288,16 +288,14 @@ impl Lines {
                 let object = Value::clone(&occurrence.object);
                 Ok(plain_line(kind, &rules::from_hub(&self.resource, object)?))
             };
-            let resource = Arc::as_ptr(&self.resource).addr();
+            let api_version = self.resource.api_version();
             return match &occurrence.change {
-                Some(change) => change.line(LineKey { kind: kind.name(), resource }, make),
+                Some(change) => change.line(LineKey { kind: kind.name(), api_version }, make),
                 None => make(),
             };
         }
         let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object))?;
-        let resource = Some(Arc::clone(&self.resource));
-        let payload = Payload::Object { object, resource };
-        let mut object = represent::payload(payload, self.representation, &self.query)?;
+        let mut object = object;
         if let Some(columns) = object.get_mut("columnDefinitions") {
             if !std::mem::take(&mut self.is_first) {
                 *columns = Value::Null;
