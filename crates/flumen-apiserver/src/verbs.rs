@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use crate::{Answer, Api, ApiError, Call, Reason, Resource, Verb};
 
-pub(crate) use self::{request::Request, watch::Watcher};
 pub use self::watch::{WatchEvent, WatchKind};
+pub(crate) use self::{request::Request, watch::Watcher};
 
 /// Carries out a call on a resource.
 pub(crate) async fn handle(

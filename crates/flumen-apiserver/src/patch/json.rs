@@ -67,7 +67,8 @@ fn apply(
         "test" => {
             let expected = operation.get("value").unwrap_or(&Value::Null);
             let path = path?;
-            let found = if path.is_empty() { Some(&*document) } else { find(document, path)?.get()? };
+            let found =
+                if path.is_empty() { Some(&*document) } else { find(document, path)?.get()? };
             let is_equal = found.unwrap_or(&Value::Null) == expected;
             if is_equal { Ok(()) } else { Err(DoesNotApply) }
         }
@@ -202,9 +203,15 @@ mod tests {
         check(json!([{"op": "add", "path": "/l/0", "value": 0}]), with("/l", json!([0, 1, 2])));
         check(json!([{"op": "add", "path": "/l/-1", "value": 3}]), with("/l", json!([1, 2, 3])));
         check(json!([{"op": "remove", "path": "/l/-1"}]), with("/l", json!([1])));
-        check(json!([{"op": "replace", "path": "/m/new", "value": 1}]), with("/m", json!({"x/y": {"z": 1}, "new": 1})));
+        check(
+            json!([{"op": "replace", "path": "/m/new", "value": 1}]),
+            with("/m", json!({"x/y": {"z": 1}, "new": 1})),
+        );
         check(json!([{"op": "copy", "from": "/m/x~1y/z", "path": "/a"}]), with("/a", json!(1)));
-        check(json!([{"op": "move", "from": "/m/x~1y", "path": "/m/q"}]), with("/m", json!({"q": {"z": 1}})));
+        check(
+            json!([{"op": "move", "from": "/m/x~1y", "path": "/m/q"}]),
+            with("/m", json!({"q": {"z": 1}})),
+        );
         check(json!([{"op": "test", "path": "/none", "value": null}]), with("/a", json!(1)));
     }
 

@@ -55,7 +55,11 @@ mod tests {
 
     #[test]
     fn values_are_set_and_removed() {
-        check(json!({"a": 1, "b": {"c": 2}}), json!({"a": null, "b": {"d": 3}}), &json!({"b": {"c": 2, "d": 3}}));
+        check(
+            json!({"a": 1, "b": {"c": 2}}),
+            json!({"a": null, "b": {"d": 3}}),
+            &json!({"b": {"c": 2, "d": 3}}),
+        );
         check(json!({}), json!({"a": {"b": null, "c": [{"d": null}]}}), &json!({"a": {"c": [{}]}}));
         check(json!({"a": [1]}), json!({"a": [{"b": null}]}), &json!({"a": [{}]}));
         check(json!({"a": {"x": 1}}), json!({"a": [{"b": null}]}), &json!({"a": [{"b": null}]}));

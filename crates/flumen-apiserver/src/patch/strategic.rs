@@ -111,7 +111,8 @@ fn merge_map(
             object.remove(&key);
             continue;
         }
-        let Some(present) = object.get_mut(&key).filter(|present| same_type(present, &value)) else {
+        let Some(present) = object.get_mut(&key).filter(|present| same_type(present, &value))
+        else {
             if !deletes {
                 put(&mut object, key, value);
             }
@@ -282,7 +283,9 @@ fn check_items(present: &[Value], patch: &[Value]) -> Result<bool> {
         }
         match first {
             Some(first) if !same_type(first, item) => {
-                return Err(StrategicError::Other("list element types are not identical".to_owned()));
+                return Err(StrategicError::Other(
+                    "list element types are not identical".to_owned(),
+                ));
             }
             _ => first = Some(item),
         }
@@ -327,7 +330,8 @@ fn without_directives(value: Value) -> Option<Value> {
             if map.contains_key(PATCH) {
                 return None;
             }
-            let kept = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
+            let kept =
+                map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
             Some(Value::Object(kept.collect()))
         }
         Value::Array(items) => Some(items.into_iter().filter_map(without_directives).collect()),

@@ -125,7 +125,9 @@ fn parse<T: serde::de::DeserializeOwned>(body: &[u8], go_type: &str) -> Result<T
             Value::Object(_) => "object",
         });
         let why = match found {
-            Some(found) => format!("json: cannot unmarshal {found} into Go value of type {go_type}"),
+            Some(found) => {
+                format!("json: cannot unmarshal {found} into Go value of type {go_type}")
+            }
             None => error.to_string(),
         };
         ApiError::bad_request(format!("error decoding patch: {why}"))

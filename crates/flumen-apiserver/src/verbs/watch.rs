@@ -260,7 +260,9 @@ impl Occurrence {
         }
         match rules::from_hub(resource, Value::clone(&object)) {
             Ok(object) => WatchEvent { kind, object: Arc::new(object) },
-            Err(error) => WatchEvent { kind: WatchKind::Error, object: Arc::new(error.to_status()) },
+            Err(error) => {
+                WatchEvent { kind: WatchKind::Error, object: Arc::new(error.to_status()) }
+            }
         }
     }
 }
@@ -352,7 +354,8 @@ fn check(query: &Query, has_initial: bool) -> Result<(), ApiError> {
     }
     if !wanted.is_empty() {
         if !has_initial {
-            let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            let why =
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
             errors.push(FieldError::forbidden(&at, why));
         }
         if wanted != "NotOlderThan" {

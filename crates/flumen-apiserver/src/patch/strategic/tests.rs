@@ -19,7 +19,9 @@ fn lists_merge_by_their_key() {
     check(
         containers(json!([{"name": "a", "image": "1"}, {"name": "b"}])),
         containers(json!([{"name": "c"}, {"name": "a", "args": ["x"]}])),
-        Ok(containers(json!([{"name": "c"}, {"name": "a", "image": "1", "args": ["x"]}, {"name": "b"}]))),
+        Ok(containers(
+            json!([{"name": "c"}, {"name": "a", "image": "1", "args": ["x"]}, {"name": "b"}]),
+        )),
     );
 }
 
