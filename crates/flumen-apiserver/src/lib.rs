@@ -20,6 +20,7 @@ mod error;
 mod fanout;
 mod local;
 mod meta;
+mod ownership;
 mod patch;
 mod policy;
 mod resource;
