@@ -34,6 +34,7 @@ pub use call::{Call, Media, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
 pub use error::{ApiError, Cause, Details, Reason};
+pub use flumen_store::WatchError;
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use user::User;
