@@ -9,18 +9,29 @@
 //! Everything that is asked of the server is a [`Call`], whether it came over the network or from a
 //! controller in the same process.
 
+#![allow(clippy::disallowed_methods, reason = "the server keeps keys in files and reads the clock")]
+
 mod answer;
 mod api;
+mod auth;
 mod call;
 mod catalog;
+mod discovery;
 mod error;
+mod http;
+mod openapi;
+mod represent;
 mod resource;
+mod state;
 mod user;
 
 pub use answer::{Answer, Payload};
 pub use api::Api;
-pub use call::{Call, Media, Query, Representation, Target, Verb};
+pub use auth::{AuthError, AuthOptions, StaticTokens, TokenFileError};
+pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use error::{ApiError, Cause, Details, Reason};
+pub use http::{Server, ServerError, ServerOptions, TlsError};
 pub use resource::{Behaviour, Resource, Subresource};
+pub use state::{StateDir, StateError};
 pub use user::User;
