@@ -8,6 +8,7 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
+use flumen_store::{Options, Store};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -23,14 +24,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--token-auth-file" => {
                 auth.tokens = StaticTokens::parse(&std::fs::read_to_string(value()?)?)?;
             }
-            "--data" => data = Some(value()?.into()),
+            "--data" => {
+                let dir = PathBuf::from(value()?);
+                std::fs::create_dir_all(&dir)?;
+                data = Some(dir);
+            },
             "--tls" => tls = true,
             "--service-cluster-ip-range" | "--controllers" => drop(value()?),
             other => return Err(format!("unknown argument {other}").into()),
         }
     }
+    let store = match &data {
+        Some(dir) => Store::open(&dir.join("objects.redb"), Options::default())?,
+        None => Store::in_memory(Options::default())?,
+    };
     let options = ServerOptions { address, tls, names: Vec::new(), auth, state: StateDir(data) };
-    let server = Server::start(Api::default(), options).await?;
+    let server = Server::start(Api::open(store).await?, options).await?;
     eprintln!("listening on {}", server.address());
     tokio::signal::ctrl_c().await?;
     server.shutdown().await;

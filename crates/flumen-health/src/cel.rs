@@ -1,73 +1,79 @@
-//! Expressions in CEL, the language in which people say when their own kinds are healthy.
-//!
-//! ```text
-//! text ─▶ limits ─▶ parser ─▶ tree ─┬─▶ evaluation against an object ─▶ value
-//!                                   └─▶ checker (where types are demanded beforehand)
-//! ```
-//!
-//! The parser is that of the `cel` crate, which stands on the grammar of cel-go and has its messages.
-//! Checking and evaluating are done here: an evaluation borrows from the tree of the object, has a
-//! budget that nothing exceeds, visits mappings in their own order, and speaks of failures in the
-//! words of cel-go, which people find in Flux's documentation and in their events.
-//! The functions are those of Flux: the standard ones, optional values, strings, sets, base 64.
+//! Questions about objects in CEL, with the functions and the words of Flux.
 
-mod budget;
-mod check;
-mod convert;
-mod eval;
-mod expression;
-mod format;
-mod functions;
-mod lexer;
-mod limits;
-mod operators;
-mod overloads;
-mod places;
-mod strings;
-mod time;
-mod types;
-mod value;
+use flumen_cel::{Budget, Program, TooLarge, Type, Value};
+use flumen_yaml::Node;
 
-use budget::Budget;
-pub(crate) use expression::Expression;
-pub use expression::{CompileError, EvaluationError};
-pub use limits::TooLarge;
-
-/// Why an evaluation has no value.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// There is no variable of this name, which grows while fields of it are asked for.
-    Missing(String),
-    /// In the words of cel-go.
-    Other(std::borrow::Cow<'static, str>),
-    /// Nothing may go on after this.
-    Exhausted,
+/// A question that was compiled once and can be asked often.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    source: String,
+    program: Program,
 }
 
-type Outcome<'a> = Result<value::Value<'a>, Fault>;
+/// Why an expression can never be evaluated.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error("failed to parse the CEL expression '{expression}': {issues}")]
+    Parse { expression: String, issues: String },
+    #[error("failed to create CEL program: {0}")]
+    Constant(String),
+    #[error("CEL expression output type mismatch: expected bool, got {0}")]
+    NotBool(String),
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+}
 
-impl Fault {
-    const NO_OVERLOAD: Self = Self::Other(std::borrow::Cow::Borrowed("no such overload"));
+/// Why an expression has no answer for an object.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluationError {
+    #[error("failed to evaluate the CEL expression '{expression}': {problem}")]
+    Failed { expression: String, problem: String },
+    #[error("failed to evaluate CEL expression as boolean: '{expression}'")]
+    NotBool { expression: String },
+}
 
-    /// The same, as a name that does not grow any more.
-    fn settled(self) -> Self {
-        match self {
-            Self::Missing(_) => Self::new(self.to_string()),
-            other => other,
-        }
+impl Expression {
+    /// Parses an expression. Which variables and functions exist shows when it is evaluated.
+    pub(crate) fn parse(source: &str) -> Result<Self, CompileError> {
+        let program = Program::parse(source).map_err(|error| unusable(source, error))?;
+        Ok(Self { source: source.to_owned(), program })
     }
 
-    fn new(text: impl Into<std::borrow::Cow<'static, str>>) -> Self {
-        Self::Other(text.into())
+    /// Parses an expression and checks that it is a question about some objects: only they may be named,
+    /// and the answer must be yes or no whatever is in them.
+    pub(crate) fn check(source: &str, objects: &[&str]) -> Result<Self, CompileError> {
+        let object = Type::map(Type::Text, Type::Dyn);
+        let variables: Vec<_> = objects.iter().map(|name| (*name, object.clone())).collect();
+        let (program, found) =
+            Program::compile(source, &variables).map_err(|error| unusable(source, error))?;
+        if found != Type::Bool {
+            return Err(CompileError::NotBool(found.declared()));
+        }
+        program.check_constants().map_err(|error| unusable(source, error))?;
+        Ok(Self { source: source.to_owned(), program })
+    }
+
+    /// The answer to a question, with the objects that it may ask about.
+    pub(crate) fn is_true(&self, objects: &[(&str, &Node)]) -> Result<bool, EvaluationError> {
+        let variables: Vec<_> =
+            objects.iter().map(|(name, node)| (*name, Value::from(*node))).collect();
+        match self.program.evaluate(&variables, &mut Budget::default()) {
+            Ok(Value::Bool(answer)) => Ok(answer),
+            Ok(_) => Err(EvaluationError::NotBool { expression: self.source.clone() }),
+            Err(fault) => Err(EvaluationError::Failed {
+                expression: self.source.clone(),
+                problem: fault.to_string(),
+            }),
+        }
     }
 }
 
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Missing(name) => write!(f, "no such attribute(s): {name}"),
-            Self::Other(text) => f.write_str(text),
-            Self::Exhausted => f.write_str("operation cancelled: actual cost limit exceeded"),
+fn unusable(source: &str, error: flumen_cel::CompileError) -> CompileError {
+    match error {
+        flumen_cel::CompileError::Issues(issues) => {
+            CompileError::Parse { expression: source.to_owned(), issues }
         }
+        flumen_cel::CompileError::Constant(problem) => CompileError::Constant(problem),
+        flumen_cel::CompileError::TooLarge(error) => error.into(),
     }
 }

@@ -19,7 +19,7 @@ mod rules;
 mod wait;
 
 pub use augment::augment;
-pub use cel::{CompileError, EvaluationError, TooLarge};
+pub use cel::{CompileError, EvaluationError};
 pub use dependency::ReadyExpression;
 pub use error::Error;
 pub use explain::explain;
@@ -29,3 +29,5 @@ pub use health::{Condition, Health, Status};
 pub use kinds::assess_job;
 pub use rules::{HealthRules, HealthRulesError};
 pub use wait::{Verdict, Wait, WaitError};
+
+pub use flumen_cel::TooLarge;

@@ -8,12 +8,6 @@ use sha2::{Digest as _, Sha256};
 use super::versions;
 use crate::{Behaviour, Catalog, Resource, http::Asked};
 
-/// Built-in kinds that are stored as a kind of another group or version.
-const STORED_ELSEWHERE: [(&str, &str, &str, &str, &str); 2] = [
-    ("events.k8s.io", "v1", "Event", "", "v1"),
-    ("autoscaling", "v1", "HorizontalPodAutoscaler", "autoscaling", "v2"),
-];
-
 /// `/api`.
 pub(super) fn versions(asked: &Asked) -> Value {
     json!({
@@ -109,12 +103,9 @@ fn resource_entry(resource: &Resource) -> Value {
 
 /// Tells clients which version is stored without telling which.
 fn storage_hash(resource: &Resource) -> String {
-    let Resource { group, version, kind, .. } = resource;
+    let kind = &resource.kind;
     let (group, version) = match &resource.behaviour {
-        Behaviour::Builtin(_) => STORED_ELSEWHERE
-            .iter()
-            .find(|(g, v, k, ..)| g == group && v == version && k == kind)
-            .map_or((group.as_str(), version.as_str()), |(.., group, version)| (*group, *version)),
+        Behaviour::Builtin { hub, .. } => (hub.group, hub.version),
     };
     let digest = Sha256::digest(format!("{group}/{version}/{kind}").as_bytes());
     STANDARD.encode(&digest[..8])

@@ -41,7 +41,7 @@ pub(crate) fn method_not_allowed() -> ApiError {
 
 /// Whether something custom is at this place, which is refused in other ways than what is built in.
 fn is_custom(resource: &Resource) -> bool {
-    !matches!(resource.behaviour, Behaviour::Builtin(_))
+    !matches!(resource.behaviour, Behaviour::Builtin { .. })
 }
 
 pub(crate) fn is_builtin_group(catalog: &Catalog, group: &str) -> bool {

@@ -150,7 +150,7 @@ impl Front {
         if matches!(verb, Verb::Get | Verb::List | Verb::Watch) {
             return Ok((None, bytes::Bytes::new()));
         }
-        let custom = !matches!(route.resource.behaviour, Behaviour::Builtin(_));
+        let custom = !matches!(route.resource.behaviour, Behaviour::Builtin { .. });
         let media = if verb == Verb::Patch {
             Some(body::media(asked.header(CONTENT_TYPE), verb, custom)?)
         } else {
@@ -198,8 +198,8 @@ impl Front {
 fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
     let verb = route.target.verb;
     let endpoint = match route.resource.behaviour {
-        Behaviour::Builtin(_) if matches!(verb, Verb::List | Verb::Watch) => Endpoint::Collection,
-        Behaviour::Builtin(_) => Endpoint::Object,
+        Behaviour::Builtin { .. } if matches!(verb, Verb::List | Verb::Watch) => Endpoint::Collection,
+        Behaviour::Builtin { .. } => Endpoint::Object,
         #[expect(unreachable_patterns, reason = "custom resources come")]
         _ => Endpoint::Custom,
     };

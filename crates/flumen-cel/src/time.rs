@@ -1,0 +1,131 @@
+//! Points in time and spans of it.
+
+use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::Offset};
+
+use crate::{Fault, Outcome, functions::no_overload_of_types, value::Value};
+
+pub(crate) fn apply<'a>(name: &str, args: &[Value<'a>]) -> Option<Outcome<'a>> {
+    if !GETTERS.contains(&name) {
+        return None;
+    }
+    Some(match args {
+        [Value::Duration(duration)] => from_duration(name, *duration)
+            .map(Value::Int)
+            .ok_or_else(|| no_overload_of_types(name, args)),
+        [Value::Timestamp(time)] => Ok(Value::Int(from_time(name, *time, Offset::UTC))),
+        [Value::Timestamp(time), Value::Text(zone)] => {
+            offset(zone).map(|offset| Value::Int(from_time(name, *time, offset)))
+        }
+        _ => Err(no_overload_of_types(name, args)),
+    })
+}
+
+const GETTERS: [&str; 10] = [
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "getMilliseconds",
+];
+
+fn from_time(name: &str, time: Timestamp, offset: Offset) -> i64 {
+    let local: DateTime = offset.to_datetime(time);
+    match name {
+        "getFullYear" => local.year().into(),
+        "getMonth" => i64::from(local.month()) - 1,
+        "getDate" => local.day().into(),
+        "getDayOfMonth" => i64::from(local.day()) - 1,
+        "getDayOfWeek" => local.weekday().to_sunday_zero_offset().into(),
+        "getDayOfYear" => i64::from(local.day_of_year()) - 1,
+        "getHours" => local.hour().into(),
+        "getMinutes" => local.minute().into(),
+        "getSeconds" => local.second().into(),
+        _ => local.millisecond().into(),
+    }
+}
+
+fn from_duration(name: &str, duration: SignedDuration) -> Option<i64> {
+    match name {
+        "getHours" => Some(duration.as_hours()),
+        "getMinutes" => Some(duration.as_mins()),
+        "getSeconds" => Some(duration.as_secs()),
+        "getMilliseconds" => duration.as_millis().try_into().ok(),
+        _ => None,
+    }
+}
+
+/// `UTC` or an offset such as `+02:00`. Names of zones mean something else on every machine and are
+/// not known here.
+fn offset(zone: &str) -> Result<Offset, Fault> {
+    let unknown = || Fault::new(format!("unknown time zone {zone}"));
+    if zone.is_empty() || zone == "UTC" {
+        return Ok(Offset::UTC);
+    }
+    let (hours, minutes) = zone.split_once(':').ok_or_else(unknown)?;
+    let negative = hours.starts_with('-');
+    let hours: i32 = hours.parse().map_err(|_| unknown())?;
+    let minutes: i32 = minutes.parse().map_err(|_| unknown())?;
+    let seconds = hours * 3600 + if negative { -minutes } else { minutes } * 60;
+    Offset::from_seconds(seconds).map_err(|_| unknown())
+}
+
+/// A span as Go writes it: `1h30m`, `-1.5h`, `300ms`.
+pub(crate) fn parse_duration(text: &str) -> Option<SignedDuration> {
+    let (negative, mut rest) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if rest == "0" {
+        return Some(SignedDuration::ZERO);
+    }
+    let mut nanoseconds: i128 = 0;
+    while !rest.is_empty() || nanoseconds == 0 && rest == text {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at(digits);
+        let letters = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let (unit, after) = after.split_at(letters);
+        nanoseconds = nanoseconds.checked_add(amount(number, unit)?)?;
+        rest = after;
+    }
+    let nanoseconds = if negative { -nanoseconds } else { nanoseconds };
+    i64::try_from(nanoseconds).ok().map(SignedDuration::from_nanos)
+}
+
+/// A decimal number of a unit, in nanoseconds.
+fn amount(number: &str, unit: &str) -> Option<i128> {
+    let unit: i128 = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60 * 1_000_000_000,
+        "h" => 3_600 * 1_000_000_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut part = 0;
+    let mut scale = unit;
+    for digit in fraction.chars() {
+        scale /= 10;
+        part += i128::from(digit.to_digit(10)?) * scale;
+    }
+    whole.checked_mul(unit)?.checked_add(part)
+}
+
+/// Seconds, with as many decimals as it takes.
+pub(crate) fn duration_to_text(duration: SignedDuration) -> String {
+    let sign = if duration.is_negative() { "-" } else { "" };
+    let duration = duration.unsigned_abs();
+    let text = format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos());
+    format!("{sign}{}s", text.trim_end_matches('0').trim_end_matches('.'))
+}
