@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 let dir = PathBuf::from(value()?);
                 std::fs::create_dir_all(&dir)?;
                 data = Some(dir);
-            },
+            }
             "--tls" => tls = true,
             "--service-cluster-ip-range" | "--controllers" => drop(value()?),
             other => return Err(format!("unknown argument {other}").into()),

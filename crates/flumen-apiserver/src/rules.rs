@@ -34,7 +34,11 @@ pub(crate) fn check_selectable(_resource: &Resource, field: &str) -> Result<(), 
     ))
 }
 
-pub(crate) fn selectable_value<'a>(_resource: &Resource, object: &'a Value, field: &str) -> &'a str {
+pub(crate) fn selectable_value<'a>(
+    _resource: &Resource,
+    object: &'a Value,
+    field: &str,
+) -> &'a str {
     match field {
         "metadata.name" => meta::name(object),
         "metadata.namespace" => meta::namespace(object),

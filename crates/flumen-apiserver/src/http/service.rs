@@ -198,7 +198,9 @@ impl Front {
 fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
     let verb = route.target.verb;
     let endpoint = match route.resource.behaviour {
-        Behaviour::Builtin { .. } if matches!(verb, Verb::List | Verb::Watch) => Endpoint::Collection,
+        Behaviour::Builtin { .. } if matches!(verb, Verb::List | Verb::Watch) => {
+            Endpoint::Collection
+        }
         Behaviour::Builtin { .. } => Endpoint::Object,
         #[expect(unreachable_patterns, reason = "custom resources come")]
         _ => Endpoint::Custom,

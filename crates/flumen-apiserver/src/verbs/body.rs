@@ -35,7 +35,8 @@ pub(crate) fn match_namespace(request: &Request<'_>, object: &mut Value) -> Resu
     } else if found.is_empty() {
         meta::set(object, "namespace", wanted);
     } else {
-        let why = "the namespace of the provided object does not match the namespace sent on the request";
+        let why =
+            "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(why));
     }
     Ok(())

@@ -120,8 +120,7 @@ fn check_version(
         }
         let at = flumen_fields::Path::new("metadata");
         let at = at.child("resourceVersion");
-        let error =
-            flumen_fields::FieldError::invalid(&at, 0, "must be specified for an update");
+        let error = flumen_fields::FieldError::invalid(&at, 0, "must be specified for an update");
         let resource = &request.resource;
         return Err(ApiError::invalid(&resource.group, &resource.plural, name, &[error]));
     }
