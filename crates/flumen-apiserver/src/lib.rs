@@ -21,10 +21,17 @@ mod changes;
 mod clock;
 mod discovery;
 mod error;
+<<<<<<< HEAD
 mod http;
 mod local;
 mod meta;
 mod openapi;
+=======
+mod fanout;
+mod local;
+mod meta;
+mod patch;
+>>>>>>> main
 mod policy;
 mod represent;
 mod resource;
@@ -41,8 +48,13 @@ pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
 pub use error::{ApiError, Cause, Details, Reason};
+<<<<<<< HEAD
 pub use http::{Server, ServerError, ServerOptions, TlsError};
+=======
+pub use flumen_store::WatchError;
+>>>>>>> main
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use state::{StateDir, StateError};
 pub use user::User;
+pub use verbs::{WatchEvent, WatchKind};
