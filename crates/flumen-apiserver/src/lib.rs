@@ -21,17 +21,12 @@ mod changes;
 mod clock;
 mod discovery;
 mod error;
-<<<<<<< HEAD
+mod fanout;
 mod http;
 mod local;
 mod meta;
 mod openapi;
-=======
-mod fanout;
-mod local;
-mod meta;
 mod patch;
->>>>>>> main
 mod policy;
 mod represent;
 mod resource;
@@ -48,11 +43,8 @@ pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
 pub use error::{ApiError, Cause, Details, Reason};
-<<<<<<< HEAD
-pub use http::{Server, ServerError, ServerOptions, TlsError};
-=======
 pub use flumen_store::WatchError;
->>>>>>> main
+pub use http::{Server, ServerError, ServerOptions, TlsError};
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use state::{StateDir, StateError};
