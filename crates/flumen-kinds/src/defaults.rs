@@ -179,4 +179,3 @@ fn below(form: &Form) -> Option<(Below, usize)> {
         _ => None,
     }
 }
-

@@ -17,7 +17,7 @@ mod validate;
 mod warnings;
 
 pub use canonical::{canonical, zero};
-pub use convert::convert;
+pub use convert::{convert, stored_version};
 pub use decode::{DecodeError, Decoded, Media, Strict, Target, decode, decode_value};
 pub use defaults::{default, default_type};
 pub use document::Document;

@@ -6,11 +6,15 @@ pub(crate) mod disk;
 use std::{
     fs::{File, OpenOptions},
     io,
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use redb::{Builder, ReadableDatabase as _, ReadableTable as _, TableHandle as _};
+use redb::{
+    Builder, ReadableDatabase as _, ReadableTable as _, ReadableTableMetadata as _,
+    TableHandle as _,
+};
 
 use crate::{
     entry::{Entry, Event, Revision},
@@ -50,8 +54,11 @@ impl Database {
     }
 
     fn with(opener: Opener) -> Result<(Self, Content), Refusal> {
-        let database = opener()?;
-        let content = read(&database)?;
+        let (database, content) = guarded(|| {
+            let database = opener()?;
+            let content = read(&database)?;
+            Ok((database, content))
+        })?;
         Ok((Self { opener, open: Some(database) }, content))
     }
 
@@ -77,11 +84,22 @@ impl Database {
     pub(crate) fn reopen(&mut self) -> Result<Revision, Refusal> {
         // Closed before it is opened: its file is locked.
         self.open = None;
-        let database = (self.opener)()?;
-        let revision = read_number(&database, REVISION_KEY)?;
+        let (database, revision) = guarded(|| {
+            let database = (self.opener)()?;
+            let revision = read_number(&database, REVISION_KEY)?;
+            Ok((database, revision))
+        })?;
         self.open = Some(database);
         Ok(revision)
     }
+}
+
+/// The database panics at some damaged pages. Checking all of them before would take longer than
+/// reading them.
+fn guarded<T>(open: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    // Nothing that the closure has touched is used after a panic.
+    panic::catch_unwind(AssertUnwindSafe(open))
+        .unwrap_or_else(|_| Err(Refusal::Damaged("a page is not what was written".to_owned())))
 }
 
 fn commit(database: &redb::Database, events: &[Arc<Event>]) -> Result<(), redb::Error> {
@@ -205,6 +223,9 @@ fn read(database: &redb::Database) -> Result<Content, Refusal> {
             .ok_or_else(|| Refusal::Damaged("an entry is not what was written".to_owned()))?;
         entries.push((Arc::from(key), entry));
     }
+    if entries.len() as u64 != table.len()? {
+        return Err(Refusal::Damaged("entries are missing".to_owned()));
+    }
     Ok(Content { revision, entries })
 }
 
@@ -224,4 +245,26 @@ fn write_number(
     let mut table = transaction.open_table(META)?;
     table.insert(key, encode_number(key, number).as_slice())?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_schemas_are_refused_with_advice() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for (found, advice) in [(SCHEMA + 1, "a newer version wrote"), (0, "that wrote it")] {
+            let path = directory.path().join(found.to_string());
+            let (database, _) = Database::open(&path).expect("opens");
+            let transaction = database.open.as_ref().expect("open").begin_write().expect("begins");
+            write_number(&transaction, SCHEMA_KEY, found).expect("writes");
+            transaction.commit().expect("commits");
+            drop(database);
+            let Err(error) = Database::open(&path) else { panic!("opened") };
+            let expected = format!("has schema version {found}; this program knows version 1");
+            assert!(error.to_string().ends_with(&expected), "{error}");
+            assert!(error.hint().is_some_and(|hint| hint.contains(advice)), "{:?}", error.hint());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{pod, service, workload};
-use crate::{decode::encode_bytes, read::Read as _};
+use crate::{convert::drop_annotations, decode::encode_bytes, read::Read as _};
 
 type Rule = fn(&mut Value);
 
@@ -12,6 +12,7 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("api.apps.v1.DeploymentStrategy", workload::deployment_strategy),
     ("api.apps.v1.StatefulSetSpec", workload::stateful_set_spec),
     ("api.apps.v1.StatefulSetUpdateStrategy", workload::stateful_set_strategy),
+    ("api.autoscaling.v2.HorizontalPodAutoscaler", drop_annotations),
     ("api.autoscaling.v2.HorizontalPodAutoscalerBehavior", behavior),
     ("api.batch.v1.Job", workload::job),
     ("api.core.v1.Container", pod::container),

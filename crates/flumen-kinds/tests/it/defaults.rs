@@ -1,6 +1,6 @@
 //! Manifests with the object that the real server stores.
 
-use flumen_kinds::{Media, Target, decode, default, prepare_create};
+use flumen_kinds::{Media, Target, convert, decode, default, prepare_create, stored_version};
 use flumen_schema::api::{Api, ApiKind};
 use flumen_testkit::{shared_dir, skip};
 use serde_json::Value;
@@ -75,7 +75,10 @@ fn check(case: &Value) -> Result<(), String> {
     let decoded = decode(body.as_bytes(), Media::Json, &Target::from(kind));
     let mut object = decoded.map_err(|error| error.to_string())?.object;
     default(&mut object, kind);
-    prepare_create(kind, &mut object, "2000-01-01T00:00:00Z");
+    let stored = stored_version(kind);
+    object = convert(object, kind, stored);
+    prepare_create(stored, &mut object, "2000-01-01T00:00:00Z");
+    object = convert(object, stored, kind);
     let mut stored = case["stored"].clone();
     let added = ADDED.iter().filter(|(plural, _)| plural.is_empty() || *plural == kind.plural);
     for pointer in added.flat_map(|(_, pointers)| *pointers) {

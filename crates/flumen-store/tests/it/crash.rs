@@ -17,6 +17,8 @@ use std::{
 use flumen_store::{Condition, Options, Range, Revision, Store, Transaction};
 use tokio::task::JoinSet;
 
+use crate::random::Random;
+
 /// Tells a process of this binary that it is the one to kill.
 const FILE: &str = "FLUMEN_TEST_STORE_FILE";
 const ROUNDS: &str = "FLUMEN_CRASH_ROUNDS";
@@ -76,18 +78,10 @@ fn log(writer: u64, number: u64) -> String {
 
 /// Begins with the number; its length and its content follow from it.
 fn value(writer: u64, number: u64) -> Vec<u8> {
-    let mut random = number.wrapping_mul(WRITERS) + writer + 1;
-    let length = usize::try_from(step(&mut random) % 6000).expect("small");
-    let words = (0..length / 8).flat_map(|_| step(&mut random).to_le_bytes());
+    let mut random = Random::new(number * WRITERS + writer);
+    let length = random.below(6000);
+    let words = (0..length / 8).flat_map(|_| random.next().to_le_bytes());
     number.to_le_bytes().into_iter().chain(words).collect()
-}
-
-/// The next of a series of random numbers.
-fn step(random: &mut u64) -> u64 {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    *random
 }
 
 /// The last transaction of a writer that the store holds.
@@ -100,7 +94,7 @@ fn last_number(store: &Store, writer: u64) -> u64 {
 type Acknowledged = BTreeMap<u64, (u64, Revision)>;
 
 /// Runs the store until some answers were given and some time has passed, then kills it.
-fn run(file: &Path, answers: u64, delay: Duration, acknowledged: &mut Acknowledged) -> u64 {
+fn run(file: &Path, answers: usize, delay: Duration, acknowledged: &mut Acknowledged) -> usize {
     let before = acknowledged.values().map(|(_, revision)| *revision).max().unwrap_or(0);
     let mut child = Command::new(env::current_exe().expect("a path"))
         .args(["--exact", "crash::store_process", "--nocapture"])
@@ -123,7 +117,7 @@ fn run(file: &Path, answers: u64, delay: Duration, acknowledged: &mut Acknowledg
     let mut seen = 0;
     while seen < answers {
         let line = lines.next().expect("the store runs");
-        seen += u64::from(line.starts_with("acknowledged "));
+        seen += usize::from(line.starts_with("acknowledged "));
         note(line);
     }
     // Any part of a commit may be what is cut short.
@@ -166,7 +160,7 @@ fn check(file: &Path, acknowledged: &mut Acknowledged) {
 #[test]
 fn a_killed_store_loses_nothing_that_it_acknowledged() {
     let rounds = env::var(ROUNDS).map_or(6, |rounds| rounds.parse().expect("a number"));
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = Random::new(1);
     let (mut directory, mut acknowledged) = (None, Acknowledged::default());
     let mut total = 0;
     for round in 0..rounds {
@@ -176,8 +170,8 @@ fn a_killed_store_loses_nothing_that_it_acknowledged() {
         }
         let file = directory.as_ref().expect("made above").path().join("store");
         // Sometimes while the file is made or opened.
-        let answers = (step(&mut random) % 200).saturating_sub(20);
-        let delay = Duration::from_micros(step(&mut random) % 5000);
+        let answers = random.below(200).saturating_sub(20);
+        let delay = Duration::from_micros(random.next() % 5000);
         total += run(&file, answers, delay, &mut acknowledged);
         check(&file, &mut acknowledged);
     }

@@ -4,8 +4,10 @@
 
 mod crash;
 mod file;
+mod hostile;
 mod mode;
 mod model;
+mod random;
 mod reads;
 mod watches;
 mod writes;

@@ -17,6 +17,11 @@ impl Held {
         self.directory.as_ref().map(|directory| directory.path().join("store"))
     }
 
+    /// Closes the store and leaves its directory.
+    pub(crate) fn close(self) -> Option<TempDir> {
+        self.directory
+    }
+
     /// Closes the store and opens it again, if it is in a file.
     pub(crate) fn reopen(&mut self) -> bool {
         let Some(path) = self.path() else { return false };

@@ -136,6 +136,24 @@ async fn watches_end_with_the_store() {
     }
 }
 
+#[tokio::test]
+async fn what_happened_before_the_store_was_closed_arrives() {
+    for held in both(Options::default()) {
+        let store = &held.store;
+        let mut watch = store.watch("/last", store.revision()).expect("watches");
+        for number in 0..30 {
+            let change = (0..100).fold(Transaction::new(), |transaction, key| {
+                transaction.put(format!("/other/{key}"), number.to_string())
+            });
+            store.commit(change).await.expect("commits");
+        }
+        let revision = put(store, "/last", "1").await;
+        drop(held);
+        assert_eq!(next(&mut watch).await.2, revision);
+        assert_eq!(watch.next().await, Err(WatchError::Closed));
+    }
+}
+
 async fn write(store: Store, writer: usize, count: usize) {
     for number in 0..count {
         put(&store, &format!("/all/{writer}"), &number.to_string()).await;
