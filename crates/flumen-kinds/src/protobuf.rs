@@ -203,3 +203,5 @@ fn extra_value(raw: &[u8]) -> Result<Value> {
     Ok(Value::Array(items))
 }
 
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! PATCH: a change instead of the whole.
+
+use flumen_fields::{FieldError, Path};
+use flumen_kinds::Document;
+use flumen_schema::api::TypeId;
+use serde_json::{Map, Value};
+
+use super::{
+    Request, body,
+    options::{FieldValidation, WriteOptions, is_apply},
+    write::{self, Update},
+};
+use crate::{
+    Answer, ApiError, Media, Reason, meta,
+    ownership::Ownership,
+    patch::{JsonPatch, StrategicError, merge, strategic_merge},
+    rules::{self, Read},
+    storage::Stored,
+};
+
+/// Operations that a JSON patch may have.
+const MAX_OPERATIONS: usize = 10_000;
+
+pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let options = WriteOptions::of(request.call)?;
+    let change = Change::parse(request, options.field_validation)?;
+    let (name, subresource) = (&*request.target().name, &*request.target().subresource);
+    let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
+        let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
+        let present = present.transpose()?;
+        let mut object = match (&change, present) {
+            (Change::Patch(_), None) => return Err(request.not_found(name)),
+            (Change::Patch(patch), Some(present)) => {
+                let read = |value: &Value| rules::read_value(&request.resource, value);
+                let of = rules::patch_type(&request.resource);
+                let object = patch.apply(request, present, of, &read, options.field_validation)?;
+                write::own(request, live, object, &options, subresource)?
+            }
+            (Change::Apply(config), present) => {
+                let (catalog, resource) = (request.api.catalog(), &request.resource);
+                let ownership = Ownership::new(catalog, resource, subresource);
+                let (manager, force) = (&options.manager, options.force);
+                let object = ownership.apply(present.as_ref(), config, manager, force)?;
+                read_applied(request, &object)?
+            }
+        };
+        if live.is_none() && !meta::uid(&object).is_empty() {
+            let uid = meta::uid(&object);
+            return Err(request.conflict(name, &format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            )));
+        }
+        body::match_namespace(request, &mut object)?;
+        body::match_name(request, &object)?;
+        write::deduplicate_owners(request, &mut object);
+        rules::to_hub(&request.resource, object)
+    };
+    let update = Update {
+        name,
+        subresource,
+        make: &make,
+        creates: matches!(change, Change::Apply(_)) && subresource.is_empty(),
+        uid: None,
+        options: &options,
+    };
+    let (object, created) = write::update(request, &update).await?;
+    request.answer(if created { 201 } else { 200 }, object)
+}
+
+/// What the body of a PATCH asks for.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Patch(Patch),
+    /// A configuration to apply.
+    Apply(Value),
+}
+
+impl Change {
+    pub(crate) fn parse(
+        request: &Request<'_>,
+        validation: FieldValidation,
+    ) -> Result<Self, ApiError> {
+        if is_apply(request.call.media) {
+            return configuration(request, validation).map(Self::Apply);
+        }
+        Patch::parse(request).map(Self::Patch)
+    }
+}
+
+/// The body of an apply, which is YAML and therefore also JSON.
+fn configuration(request: &Request<'_>, validation: FieldValidation) -> Result<Value, ApiError> {
+    let body = &request.call.body;
+    let refused = |why: String| ApiError::bad_request(format!("error decoding YAML: {why}"));
+    let document = Document::read(body).map_err(refused)?;
+    let duplicates = document.duplicates();
+    let config = document.into_value().map_err(refused)?;
+    if !duplicates.is_empty() {
+        match validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => duplicates.into_iter().for_each(|text| request.warn(text)),
+            FieldValidation::Strict => {
+                let all = duplicates.join("\n  ");
+                return Err(ApiError::bad_request(format!(
+                    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {all}"
+                )));
+            }
+        }
+    }
+    if !config.is_object() {
+        let found = if config.is_array() { "array" } else { "string" };
+        return Err(refused(format!(
+            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
+             type map[string]interface {{}}"
+        )));
+    }
+    Ok(config)
+}
+
+fn read_applied(request: &Request<'_>, object: &Value) -> Result<Value, ApiError> {
+    let read = rules::read_value(&request.resource, object);
+    read.map(|read| read.object).map_err(|why| ApiError::new(500, None, why))
+}
+
+/// A patch of one of the types that change what is there.
+#[derive(Clone, Debug)]
+pub(crate) enum Patch {
+    Json(JsonPatch),
+    Merge(Value),
+    Strategic(Map<String, Value>),
+}
+
+impl Patch {
+    pub(crate) fn parse(request: &Request<'_>) -> Result<Self, ApiError> {
+        let body = &request.call.body;
+        match request.call.media {
+            Some(Media::JsonPatch) => {
+                let operations: Vec<Map<String, Value>> = parse(body, "[]handlers.jsonPatchOp")?;
+                let patch = JsonPatch::new(operations);
+                if patch.len() > MAX_OPERATIONS {
+                    let message = format!(
+                        "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
+                        patch.len()
+                    );
+                    let reason = Some(Reason::RequestEntityTooLarge);
+                    return Err(ApiError::new(413, reason, message));
+                }
+                Ok(Self::Json(patch))
+            }
+            Some(Media::MergePatch) => {
+                let patch: Map<String, Value> = parse(body, "map[string]interface {}")?;
+                Ok(Self::Merge(Value::Object(patch)))
+            }
+            Some(Media::StrategicMergePatch) if rules::patch_type(&request.resource).is_some() => {
+                parse(body, "map[string]interface {}").map(Self::Strategic)
+            }
+            _ => Err(unsupported(request)),
+        }
+    }
+
+    /// The patched object, read again with defaults.
+    pub(crate) fn apply(
+        &self,
+        request: &Request<'_>,
+        mut present: Value,
+        of: Option<TypeId>,
+        read: &dyn Fn(&Value) -> Result<Read, String>,
+        validation: FieldValidation,
+    ) -> Result<Value, ApiError> {
+        match self {
+            Self::Json(patch) => patch.apply(&mut present).map_err(|_| does_not_apply())?,
+            Self::Merge(patch) => merge(&mut present, patch.clone()),
+            Self::Strategic(patch) => {
+                let of = of.ok_or_else(|| unsupported(request))?;
+                present = strategic_merge(present, patch.clone(), of).map_err(|e| refused(&e))?;
+            }
+        }
+        let invalid = |why: String| {
+            let shown = match self {
+                Self::Strategic(patch) => crate::patch::printed(patch),
+                _ => present.to_string(),
+            };
+            let error = FieldError::invalid(&Path::new("patch"), shown, why);
+            ApiError::invalid("", "", "", &[error])
+        };
+        let Read { object, problems } = read(&present).map_err(invalid)?;
+        body::report(request, validation, problems).map_err(invalid)?;
+        Ok(object)
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(body: &[u8], go_type: &str) -> Result<T, ApiError> {
+    serde_json::from_slice(body).map_err(|error| {
+        let found = serde_json::from_slice::<Value>(body).ok().map(|value| match value {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        });
+        let why = match found {
+            Some(found) => {
+                format!("json: cannot unmarshal {found} into Go value of type {go_type}")
+            }
+            None => error.to_string(),
+        };
+        ApiError::bad_request(format!("error decoding patch: {why}"))
+    })
+}
+
+fn does_not_apply() -> ApiError {
+    let message = "the server rejected our request due to an error in our request";
+    ApiError::new(422, Some(Reason::Invalid), message).with_details(crate::Details::default())
+}
+
+fn refused(error: &StrategicError) -> ApiError {
+    match error {
+        StrategicError::PrimitiveList
+        | StrategicError::RetainKeys
+        | StrategicError::ElementOrder => ApiError::bad_request(error.to_string()),
+        StrategicError::ListOfLists => does_not_apply(),
+        StrategicError::Other(message) => ApiError::new(500, None, message.as_str()),
+    }
+}
+
+fn unsupported(request: &Request<'_>) -> ApiError {
+    let strategic = match rules::patch_type(&request.resource) {
+        Some(_) => "application/strategic-merge-patch+json, ",
+        None => "",
+    };
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: \
+         application/json-patch+json, application/merge-patch+json, {strategic}\
+         application/apply-patch+yaml"
+    );
+    ApiError::new(415, Some(Reason::UnsupportedMediaType), message)
+}
