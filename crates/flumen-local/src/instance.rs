@@ -7,7 +7,7 @@ use std::{
 
 use flumen_apiserver::{ServerError, StaticTokens, User};
 use flumen_registry::{Options as RegistryOptions, Report, Server as Registry};
-use flumen_sim::{Controllers, SimOptions};
+use flumen_sim::{Controllers, Pace};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
@@ -29,7 +29,7 @@ pub struct InstanceOptions {
     pub port: u16,
     pub registry_port: u16,
     pub controllers: Controllers,
-    pub sim: SimOptions,
+    pub pace: Pace,
     /// Is told about failures that are not a client's, one line each.
     pub report: Report,
 }
@@ -65,19 +65,21 @@ impl Instance {
             groups: vec![User::MASTERS.to_owned()],
             ..User::default()
         };
+        let mut tokens = StaticTokens::default();
+        tokens.add(&token, admin);
         let is_ephemeral = scratch.is_some();
         let port = wanted(options.port, last.as_ref().and_then(|last| port_of(&last.server)));
-        let (controllers, sim) = (options.controllers, options.sim);
+        let (controllers, pace) = (options.controllers, options.pace);
         let server = with_port(port, |address| {
-            let (home, token, admin, sim) = (&home, &token, &admin, sim.clone());
+            let (home, tokens) = (&home, &tokens);
             async move {
                 ApiServer::start(ApiServerOptions {
                     objects: (!is_ephemeral).then(|| home.objects()),
                     keys: Some(home.keys()),
                     address,
                     controllers,
-                    sim,
-                    ..ApiServerOptions::in_memory(StaticTokens::one(token, admin.clone()))
+                    pace,
+                    ..ApiServerOptions::in_memory(tokens.clone())
                 })
                 .await
             }

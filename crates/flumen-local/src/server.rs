@@ -5,8 +5,8 @@ use std::{
     path::PathBuf,
 };
 
-use flumen_apiserver::{Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
-use flumen_sim::{Controllers, RunningControllers, SimOptions};
+use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
+use flumen_sim::{Controllers, Pace, Running, Settings};
 use flumen_store::{Options as StoreOptions, Store};
 
 use crate::Error;
@@ -21,9 +21,8 @@ pub struct ApiServerOptions {
     pub address: SocketAddr,
     pub tls: bool,
     pub tokens: StaticTokens,
-    pub api: ApiOptions,
     pub controllers: Controllers,
-    pub sim: SimOptions,
+    pub pace: Pace,
 }
 
 impl ApiServerOptions {
@@ -35,9 +34,8 @@ impl ApiServerOptions {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tls: true,
             tokens,
-            api: ApiOptions::default(),
             controllers: Controllers::All,
-            sim: SimOptions::default(),
+            pace: Pace::default(),
         }
     }
 }
@@ -47,7 +45,7 @@ impl ApiServerOptions {
 pub struct ApiServer {
     api: Api,
     server: Server,
-    controllers: RunningControllers,
+    controllers: Running,
     scheme: &'static str,
 }
 
@@ -57,7 +55,7 @@ impl ApiServer {
             Some(path) => Store::open(path, StoreOptions::default())?,
             None => Store::in_memory(StoreOptions::default()).map_err(Error::Memory)?,
         };
-        let api = Api::open(store, options.api).await.map_err(Error::Boot)?;
+        let api = Api::open(store).await.map_err(Error::Boot)?;
         let server = Server::start(
             api.clone(),
             ServerOptions {
@@ -69,8 +67,12 @@ impl ApiServer {
             },
         )
         .await?;
-        let controllers =
-            flumen_sim::start(&api, options.controllers, options.sim, server.ca()).await;
+        let settings = Settings {
+            root_ca: server.ca().unwrap_or_default().to_owned(),
+            pace: options.pace,
+            ..Settings::default()
+        };
+        let controllers = flumen_sim::start(&api, options.controllers, &settings);
         let scheme = if options.tls { "https" } else { "http" };
         Ok(Self { api, server, controllers, scheme })
     }

@@ -3,11 +3,12 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use flumen_apiserver::{ApiOptions, StaticTokens};
+use flumen_apiserver::StaticTokens;
 use flumen_local::{ApiServer, ApiServerOptions};
+use flumen_sim::Controllers;
 
 use crate::{
-    error::CommandError, key_files::read_text, runtime::block_on, signals::Signals, ui::Ui,
+    error::{CommandError, Failure}, key_files::read_text, runtime::block_on, signals::Signals, ui::Ui,
 };
 
 /// Run the API server alone
@@ -57,4 +58,37 @@ enum Which {
     Core,
     /// Those, and simulated workloads
     All,
+}
+
+pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let server = ApiServer::start(args.options()?).await?;
+        ui.talk(&format!("listening on {}\n", server.url()));
+        signals.wait().await;
+        server.shutdown().await;
+        Ok(())
+    })
+}
+
+impl ApiserverArgs {
+    fn options(&self) -> Result<ApiServerOptions, CommandError> {
+        let tokens = match &self.token_auth_file {
+            Some(file) => StaticTokens::parse(&read_text(file)?)
+                .map_err(|error| Failure::new(format!("`{}`: {error}", file.display())))?,
+            None => StaticTokens::default(),
+        };
+        Ok(ApiServerOptions {
+            objects: self.data.as_ref().map(|data| data.join("objects.redb")),
+            keys: self.data.as_ref().map(|data| data.join("keys")),
+            address: self.addr,
+            tls: !self.insecure_http,
+            controllers: match self.controllers {
+                Which::None => Controllers::None,
+                Which::Core => Controllers::Core,
+                Which::All => Controllers::All,
+            },
+            ..ApiServerOptions::in_memory(tokens)
+        })
+    }
 }

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
 use flumen_registry::Report;
-use flumen_sim::{Controllers, SimOptions};
+use flumen_sim::{Controllers, Pace};
 
 use crate::{
     detached, duration,
@@ -80,7 +80,7 @@ pub(crate) struct UpArgs {
     registry_port: u16,
 
     /// How long simulated pods take to become ready
-    #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "300ms", value_parser = duration::parse)]
     startup_time: Duration,
 
     /// How long the delivery may take
@@ -136,7 +136,7 @@ impl UpArgs {
             port: self.port,
             registry_port: self.registry_port,
             controllers: Controllers::All,
-            sim: SimOptions { startup: self.startup_time, ..SimOptions::default() },
+            pace: Pace { start: self.startup_time, ..Pace::default() },
             report: Report::to(|failure| Ui::new().warnings(&[failure.to_owned()])),
         })
         .await?;
