@@ -1,37 +1,56 @@
 //! The server without a network: everything that answers calls.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
-use crate::{Answer, ApiError, Call, Catalog};
+use flumen_store::Store;
+
+use crate::{Answer, ApiError, Call, Catalog, verbs};
 
 /// Cheap to clone; all clones are the same server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
+    store: Store,
     catalog: RwLock<Arc<Catalog>>,
 }
 
-impl Default for Api {
-    fn default() -> Self {
-        let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        Self { inner: Arc::new(Inner { catalog }) }
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
     }
 }
 
 impl Api {
+    /// A server over a store, with the objects that every server has.
+    pub async fn open(store: Store) -> Result<Self, ApiError> {
+        let catalog = RwLock::new(Arc::new(Catalog::builtin()));
+        let api = Self { inner: Arc::new(Inner { store, catalog }) };
+        crate::boot::boot(&api).await?;
+        Ok(api)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
     /// What is served right now.
     pub fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Carries out a call of a user who may make it: authorisation has been asked before.
-    #[expect(clippy::unused_async, reason = "writes wait for the store")]
     pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let target = &call.target;
-        Err(ApiError::not_found(&target.group, &target.resource, &target.name))
+        let catalog = self.catalog();
+        let resource = catalog
+            .find(&target.group, &target.version, &target.resource)
+            .ok_or_else(|| ApiError::not_found(&target.group, &target.resource, &target.name))?;
+        verbs::handle(self, &call, Arc::clone(resource)).await
     }
 }

@@ -16,6 +16,8 @@ struct Refusal {
     reason: Option<Reason>,
     message: String,
     details: Option<Details>,
+    /// Where a list goes on that is too old to be continued.
+    continuation: Option<String>,
 }
 
 /// The reasons that clients act on.
@@ -60,12 +62,25 @@ pub struct Cause {
 
 impl ApiError {
     pub fn new(code: u16, reason: Option<Reason>, message: impl Into<String>) -> Self {
-        Self(Box::new(Refusal { code, reason, message: message.into(), details: None }))
+        Self(Box::new(Refusal { code, reason, message: message.into(), details: None, continuation: None }))
     }
 
     #[must_use]
     pub fn with_details(mut self, details: Details) -> Self {
         self.0.details = Some(details);
+        self
+    }
+
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
+    /// Brings a token with which a list goes on.
+    #[must_use]
+    pub fn with_continue(mut self, token: String) -> Self {
+        self.0.continuation = Some(token);
         self
     }
 
@@ -151,6 +166,9 @@ impl ApiError {
             "message": self.0.message,
             "code": self.0.code,
         });
+        if let Some(token) = &self.0.continuation {
+            status["metadata"]["continue"] = token.as_str().into();
+        }
         if let Some(reason) = self.0.reason {
             // The names of the reasons are those of the variants.
             status["reason"] = format!("{reason:?}").into();

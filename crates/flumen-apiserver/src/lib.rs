@@ -11,16 +11,27 @@
 
 mod answer;
 mod api;
+mod boot;
 mod call;
 mod catalog;
+mod changes;
+mod clock;
 mod error;
+mod local;
+mod meta;
+mod policy;
 mod resource;
+mod rules;
+mod storage;
 mod user;
+mod verbs;
 
 pub use answer::{Answer, Payload};
 pub use api::Api;
 pub use call::{Call, Media, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
+pub use changes::{Change, Changes};
 pub use error::{ApiError, Cause, Details, Reason};
-pub use resource::{Behaviour, Resource, Subresource};
+pub use local::{Client, Deletion, List, ResourceName, Select};
+pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use user::User;

@@ -1,6 +1,6 @@
 //! A resource that the server serves, in one version.
 
-use flumen_schema::api::{ApiKind, Scope};
+use flumen_schema::api::{Api as Facts, ApiKind, Scope};
 
 /// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
 #[derive(Debug)]
@@ -16,7 +16,15 @@ pub struct Resource {
     pub categories: Vec<String>,
     pub verbs: Vec<String>,
     pub subresources: Vec<Subresource>,
+    /// Where objects are kept. Kinds that share a place show the same objects.
+    pub location: Location,
     pub behaviour: Behaviour,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub group: String,
+    pub plural: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +39,29 @@ pub struct Subresource {
 /// Where the rules of a resource come from.
 #[derive(Debug)]
 pub enum Behaviour {
-    Builtin(&'static ApiKind),
+    Builtin {
+        kind: &'static ApiKind,
+        /// The kind and version that is stored, defaulted and validated.
+        hub: &'static ApiKind,
+    },
 }
+
+/// Kinds that are stored as another: group, version and kind of both.
+const STORED_AS: &[([&str; 3], [&str; 3])] = &[
+    (["events.k8s.io", "v1", "Event"], ["", "v1", "Event"]),
+    (
+        ["autoscaling", "v1", "HorizontalPodAutoscaler"],
+        ["autoscaling", "v2", "HorizontalPodAutoscaler"],
+    ),
+];
 
 impl Resource {
     pub fn builtin(kind: &'static ApiKind) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let stored = STORED_AS.iter().find(|(of, _)| *of == [kind.group, kind.version, kind.kind]);
+        let hub = stored
+            .and_then(|(_, [group, version, kind])| Facts::get().kind(group, version, kind))
+            .unwrap_or(kind);
         Self {
             group: kind.group.to_owned(),
             version: kind.version.to_owned(),
@@ -59,7 +84,8 @@ impl Resource {
                     verbs: owned(&sub.verbs),
                 })
                 .collect(),
-            behaviour: Behaviour::Builtin(kind),
+            location: Location { group: hub.group.to_owned(), plural: hub.plural.to_owned() },
+            behaviour: Behaviour::Builtin { kind, hub },
         }
     }
 

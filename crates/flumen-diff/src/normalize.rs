@@ -10,8 +10,6 @@
 
 mod ca_bundle;
 mod convert;
-mod quantity;
-mod time;
 
 use std::collections::HashSet;
 

@@ -6,5 +6,5 @@
 mod error;
 mod path;
 
-pub use error::{FieldError, FieldErrorKind};
+pub use error::{FieldError, FieldErrorKind, Shown};
 pub use path::Path;

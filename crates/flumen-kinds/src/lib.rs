@@ -1,1 +1,30 @@
 //! What an API server does with built-in kinds: decoding, defaults, validation, tables.
+
+mod canonical;
+mod convert;
+mod decode;
+mod defaults;
+mod document;
+mod internal;
+mod json;
+mod prepare;
+mod protobuf;
+mod quantity;
+mod read;
+pub mod selectable;
+pub mod table;
+mod validate;
+mod warnings;
+
+pub use canonical::{canonical, zero};
+pub use convert::convert;
+pub use decode::{DecodeError, Decoded, Media, Strict, Target, decode, decode_value};
+pub use defaults::default;
+pub use document::Document;
+pub use flumen_object::{Quantity, QuantityError};
+pub use prepare::{
+    creates_on_update, prepare_create, prepare_subresource_update, prepare_update, reset_fields,
+    updates_without_version,
+};
+pub use validate::{validate_create, validate_subresource_update, validate_update};
+pub use warnings::warnings;

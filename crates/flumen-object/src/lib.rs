@@ -10,7 +10,9 @@ mod labels;
 mod object;
 mod order;
 mod origin;
+mod quantity;
 mod stage;
+mod time;
 
 pub use gvk::Gvk;
 pub use images::container_images;
@@ -18,4 +20,6 @@ pub use inventory::InventoryIdError;
 pub use labels::set_label;
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;
+pub use quantity::{Quantity, QuantityError};
 pub use stage::{GroupKind, GroupKindError, Stage};
+pub use time::{Precision, TimeError, canonical_time};

@@ -8,13 +8,9 @@ use base64::{
     Engine as _, alphabet,
     engine::{GeneralPurpose, GeneralPurposeConfig},
 };
+use flumen_object::{Precision, Quantity, canonical_time};
 use flumen_schema::typed::{self, Field, Presence, Shape, Struct};
 use flumen_yaml::{Canonical, Entry, Map, Node, Pos, Scalar, Tag, Text, Value, canonical, to_json};
-
-use super::{
-    quantity,
-    time::{self, Precision},
-};
 
 /// Go does not look at the bits of the last digit that belong to no byte.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -165,11 +161,12 @@ fn bytes(text: &str) -> Result<String> {
 }
 
 fn time(text: &str, precision: Precision) -> Result<Node> {
-    time::canonical(text, precision).ok_or(Mismatch)
+    let time = canonical_time(text, precision).map_err(|_| Mismatch)?;
+    Ok(time.map_or_else(Node::null, Node::string))
 }
 
 fn quantity(text: &str) -> Result<Node> {
-    quantity::canonical(text).map(|text| Node::string(text.as_ref())).ok_or(Mismatch)
+    Quantity::canonical(text).map(|text| Node::string(text.as_ref())).map_err(|_| Mismatch)
 }
 
 fn integer(value: i64) -> Node {

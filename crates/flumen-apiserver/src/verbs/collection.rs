@@ -1,0 +1,30 @@
+//! Deletes all objects that are selected.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{Request, delete::{self, DeleteOptions}, list};
+use crate::{Answer, ApiError, Payload, Reason, meta, rules};
+
+pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let options = DeleteOptions::of(request)?;
+    let listed = list::select(request).await?;
+    for item in &listed.items {
+        match delete::remove(request, meta::name(item), &options).await {
+            Err(error) if error.reason() == Some(Reason::NotFound) => {}
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+    }
+    let resource = &request.resource;
+    let items = listed.items.into_iter().map(|item| rules::from_hub(resource, item));
+    let payload = Payload::List {
+        resource: Arc::clone(resource),
+        metadata: json!({ "resourceVersion": listed.revision.to_string() }),
+        items: items.collect::<Result<_, _>>()?,
+    };
+    let mut answer = Answer::new(200, payload);
+    answer.warnings = request.take_warnings();
+    Ok(answer)
+}

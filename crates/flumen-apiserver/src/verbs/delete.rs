@@ -1,0 +1,306 @@
+//! The end of an object, at once or in steps.
+
+use flumen_fields::{FieldError, Path};
+use serde_json::{Value, json};
+
+use super::{
+    Request,
+    options::{META_GROUP, check_dry_run, is_true},
+};
+use crate::{
+    Answer, ApiError, Query, clock, meta,
+    policy::{self, Dependents},
+    storage::{self, Stored, WriteError},
+};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeleteOptions {
+    pub grace_seconds: Option<i64>,
+    pub uid: Option<String>,
+    pub resource_version: Option<String>,
+    pub orphan_dependents: Option<bool>,
+    pub propagation: Option<String>,
+    pub dry_run: bool,
+}
+
+/// What is left of a deleted object.
+#[derive(Debug)]
+pub(crate) struct Deleted {
+    /// In the version that is stored.
+    pub object: Value,
+    /// Whether it is gone.
+    pub is_gone: bool,
+    /// Whether the object is shown in spite of what its kind does.
+    pub is_shown: bool,
+}
+
+pub(crate) async fn delete(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let options = DeleteOptions::of(request)?;
+    warn_of_orphans(request, &options);
+    let deleted = remove(request, &request.target().name, &options).await?;
+    let code = if !deleted.is_gone && options.orphan_dependents == Some(false) { 202 } else { 200 };
+    if deleted.is_shown || policy::shows_deleted(&request.resource) {
+        return request.answer(code, deleted.object);
+    }
+    let mut details = json!({
+        "name": meta::name(&deleted.object),
+        "kind": request.resource.plural,
+        "uid": meta::uid(&deleted.object),
+    });
+    if !request.resource.group.is_empty() {
+        details["group"] = request.resource.group.clone().into();
+    }
+    let status = json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    });
+    Ok(request.answer_as_is(code, status))
+}
+
+/// Deletes an object or begins to.
+pub(crate) async fn remove(
+    request: &Request<'_>,
+    name: &str,
+    options: &DeleteOptions,
+) -> Result<Deleted, ApiError> {
+    let key = request.key(name);
+    loop {
+        let live = storage::get(request.api.store(), &key)?;
+        let live = live.ok_or_else(|| request.not_found(name))?;
+        match remove_once(request, &key, &live, options).await {
+            Err(WriteError::Conflict) => {}
+            Err(WriteError::Other(error)) => return Err(error),
+            Ok(deleted) => return Ok(deleted),
+        }
+    }
+}
+
+async fn remove_once(
+    request: &Request<'_>,
+    key: &str,
+    live: &Stored,
+    options: &DeleteOptions,
+) -> Result<Deleted, WriteError> {
+    let mut object = live.object.clone();
+    check_preconditions(request, &object, options)?;
+    let store = request.api.store();
+    let grace = begin_grace(request, &mut object, options);
+    if grace == Grace::Pending {
+        return Ok(Deleted { object, is_gone: false, is_shown: false });
+    }
+    let finalizers = finalizers_of(request, &object, options);
+    let changes_finalizers = !meta::finalizers(&object).eq(finalizers.iter().map(String::as_str));
+    if changes_finalizers {
+        meta::set_finalizers(&mut object, finalizers);
+    }
+    let is_held = meta::finalizers(&object).next().is_some();
+    let stays = is_held || matches!(grace, Grace::Begun(seconds) if seconds > 0);
+    if stays {
+        if is_held && !matches!(grace, Grace::Begun(_)) {
+            mark(&mut object);
+        }
+        if object != live.object && !options.dry_run {
+            let value = storage::encode(&mut object)?;
+            let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+            meta::set(&mut object, "resourceVersion", revision.to_string());
+        }
+        return Ok(Deleted { object, is_gone: false, is_shown: true });
+    }
+    if !options.dry_run {
+        storage::delete(store, key.to_owned(), live.revision).await?;
+    }
+    Ok(Deleted { object, is_gone: true, is_shown: false })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grace {
+    /// The kind knows no grace, or there is none.
+    None,
+    /// Time to end was given, or shortened to this.
+    Begun(i64),
+    /// It has been given before, and this request asks for no less.
+    Pending,
+}
+
+/// Gives an object time to end, if its kind takes any.
+fn begin_grace(request: &Request<'_>, object: &mut Value, options: &DeleteOptions) -> Grace {
+    if !policy::is_graceful(&request.resource) {
+        return Grace::None;
+    }
+    let asked = options.grace_seconds.map(|seconds| if seconds < 0 { 1 } else { seconds });
+    let now = clock::now();
+    if meta::is_deleting(object) {
+        let Some(given) = meta::number(object, "deletionGracePeriodSeconds") else {
+            return Grace::None;
+        };
+        if given == 0 {
+            return Grace::None;
+        }
+        let Some(asked) = asked.filter(|asked| *asked < given) else { return Grace::Pending };
+        let begun = meta::text(object, "deletionTimestamp").parse::<jiff::Timestamp>().ok();
+        let seconds = |seconds: i64| jiff::SignedDuration::from_secs(seconds);
+        let end = begun.and_then(|begun| {
+            begun.checked_sub(seconds(given)).and_then(|at| at.checked_add(seconds(asked))).ok()
+        });
+        let (end, asked) = match end {
+            Some(end) if end >= now => (end, asked),
+            _ => (now, if asked == 0 { 0 } else { 1 }),
+        };
+        meta::set(object, "deletionTimestamp", clock::text(end));
+        meta::set(object, "deletionGracePeriodSeconds", asked);
+        return Grace::Begun(asked);
+    }
+    let spec = &object["spec"];
+    let mut seconds = asked
+        .or_else(|| spec["terminationGracePeriodSeconds"].as_i64())
+        .unwrap_or(30);
+    let is_scheduled = spec["nodeName"].as_str().is_some_and(|node| !node.is_empty());
+    let has_ended = matches!(object["status"]["phase"].as_str(), Some("Failed" | "Succeeded"));
+    if !is_scheduled || has_ended {
+        seconds = 0;
+    }
+    let end = now.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(now);
+    meta::set(object, "deletionTimestamp", clock::text(end));
+    meta::set(object, "deletionGracePeriodSeconds", seconds);
+    count_generation(object);
+    Grace::Begun(seconds)
+}
+
+/// Marks an object as deleted that others must let go first.
+fn mark(object: &mut Value) {
+    let now = clock::text(clock::now());
+    if !meta::is_deleting(object) {
+        count_generation(object);
+    }
+    if !meta::is_deleting(object) || meta::text(object, "deletionTimestamp") > &*now {
+        meta::set(object, "deletionTimestamp", now);
+    }
+    meta::set(object, "deletionGracePeriodSeconds", 0);
+}
+
+fn count_generation(object: &mut Value) {
+    if let Some(generation) = meta::number(object, "generation").filter(|number| *number > 0) {
+        meta::set(object, "generation", generation + 1);
+    }
+}
+
+/// The finalizers of an object, with those that tell the garbage collector about its dependents.
+fn finalizers_of(request: &Request<'_>, object: &Value, options: &DeleteOptions) -> Vec<String> {
+    let default = policy::dependents(&request.resource);
+    let has = |wanted: &str| meta::finalizers(object).any(|finalizer| finalizer == wanted);
+    let propagation = options.propagation.as_deref();
+    let (orphans, waits) = if default == Dependents::Unsupported {
+        (false, false)
+    } else if let Some(orphans) = options.orphan_dependents {
+        (orphans, false)
+    } else if let Some(propagation) = propagation {
+        (propagation == "Orphan", propagation == "Foreground")
+    } else if has(ORPHAN) || has(FOREGROUND) {
+        let first = meta::finalizers(object).find(|f| *f == ORPHAN || *f == FOREGROUND);
+        (first == Some(ORPHAN), first == Some(FOREGROUND))
+    } else {
+        (default == Dependents::Orphan, false)
+    };
+    let others = meta::finalizers(object).filter(|f| *f != ORPHAN && *f != FOREGROUND);
+    let mut finalizers: Vec<String> = others.map(str::to_owned).collect();
+    finalizers.extend(orphans.then(|| ORPHAN.to_owned()));
+    finalizers.extend(waits.then(|| FOREGROUND.to_owned()));
+    finalizers
+}
+
+fn check_preconditions(
+    request: &Request<'_>,
+    object: &Value,
+    options: &DeleteOptions,
+) -> Result<(), ApiError> {
+    let conflict = |what: &str, wanted: &str, found: &str, why: &str| {
+        let resource = &request.resource;
+        let why = format!(
+            "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). \
+             The object might have been {why}"
+        );
+        ApiError::conflict(&resource.group, &resource.kind, meta::name(object), &why)
+    };
+    if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != meta::uid(object)) {
+        return Err(conflict("UID", wanted, meta::uid(object), "deleted and then recreated"));
+    }
+    let version = meta::resource_version(object);
+    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+        return Err(conflict("ResourceVersion", wanted, version, "modified"));
+    }
+    Ok(())
+}
+
+fn warn_of_orphans(request: &Request<'_>, options: &DeleteOptions) {
+    let resource = &request.resource;
+    if (&*resource.group, &*resource.plural) == ("batch", "jobs")
+        && options.propagation.is_none()
+        && options.orphan_dependents.is_none()
+    {
+        request.warn(
+            "child pods are preserved by default when jobs are deleted; set \
+             propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress \
+             this warning",
+        );
+    }
+}
+
+impl DeleteOptions {
+    /// The options in the body, or else in the parameters.
+    pub(crate) fn of(request: &Request<'_>) -> Result<Self, ApiError> {
+        let call = request.call;
+        let mut errors = Vec::new();
+        let options = if call.body.is_empty() {
+            Self::from_query(&call.query, &mut errors)?
+        } else {
+            Self::from_body(request, &mut errors)?
+        };
+        let at = Path::new("propagationPolicy");
+        if let Some(propagation) = &options.propagation {
+            if options.orphan_dependents.is_some() {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                errors.insert(0, FieldError::invalid(&at, propagation.as_str(), why));
+            }
+            if !matches!(&**propagation, "Foreground" | "Background" | "Orphan") {
+                let values = ["Foreground", "Background", "Orphan", "nil"];
+                errors.insert(0, FieldError::not_supported(&at, propagation.as_str(), &values));
+            }
+        }
+        if errors.is_empty() {
+            return Ok(options);
+        }
+        Err(ApiError::invalid(META_GROUP, "DeleteOptions", "", &errors))
+    }
+
+    fn from_query(query: &Query, errors: &mut Vec<FieldError>) -> Result<Self, ApiError> {
+        let text = |name: &str| query.get(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        Ok(Self {
+            grace_seconds: super::list::number(query.get("gracePeriodSeconds"))?,
+            orphan_dependents: query.get("orphanDependents").map(is_true),
+            propagation: text("propagationPolicy"),
+            dry_run: check_dry_run(query.all("dryRun"), errors),
+            ..Self::default()
+        })
+    }
+
+    fn from_body(request: &Request<'_>, errors: &mut Vec<FieldError>) -> Result<Self, ApiError> {
+        let body: Value = serde_json::from_slice(&request.call.body)
+            .map_err(|error| ApiError::bad_request(error.to_string()))?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let dry_run = body["dryRun"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(Self {
+            grace_seconds: body["gracePeriodSeconds"].as_i64(),
+            uid: text(&body["preconditions"]["uid"]),
+            resource_version: text(&body["preconditions"]["resourceVersion"]),
+            orphan_dependents: body["orphanDependents"].as_bool(),
+            propagation: text(&body["propagationPolicy"]),
+            dry_run: check_dry_run(dry_run.iter().filter_map(Value::as_str), errors),
+        })
+    }
+}

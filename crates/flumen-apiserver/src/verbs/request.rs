@@ -1,0 +1,72 @@
+//! A call on its way through the server.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::{Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, rules, storage};
+
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub api: &'a Api,
+    pub call: &'a Call,
+    pub resource: Arc<Resource>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl<'a> Request<'a> {
+    pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
+        Self { api, call, resource, warnings: Mutex::default() }
+    }
+
+    pub(crate) fn target(&self) -> &'a Target {
+        &self.call.target
+    }
+
+    pub(crate) fn namespace(&self) -> &'a str {
+        if self.resource.is_namespaced() { &self.call.target.namespace } else { "" }
+    }
+
+    pub(crate) fn subresource(&self) -> Option<&Subresource> {
+        self.resource.subresource(&self.call.target.subresource)
+    }
+
+    pub(crate) fn key(&self, name: &str) -> String {
+        storage::key(&self.resource, self.namespace(), name)
+    }
+
+    /// Said once, however often it comes up.
+    pub(crate) fn warn(&self, warning: impl Into<String>) {
+        let warning = warning.into();
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    pub(crate) fn not_found(&self, name: &str) -> ApiError {
+        ApiError::not_found(&self.resource.group, &self.resource.plural, name)
+    }
+
+    pub(crate) fn conflict(&self, name: &str, why: &str) -> ApiError {
+        ApiError::conflict(&self.resource.group, &self.resource.plural, name, why)
+    }
+
+    /// The answer with an object that is in the version that is stored.
+    pub(crate) fn answer(&self, code: u16, stored: Value) -> Result<Answer, ApiError> {
+        let object = rules::from_hub(&self.resource, stored)?;
+        Ok(self.answer_as_is(code, object))
+    }
+
+    /// The answer with an object of whatever kind.
+    pub(crate) fn answer_as_is(&self, code: u16, object: Value) -> Answer {
+        let resource = Some(Arc::clone(&self.resource));
+        let mut answer = Answer::new(code, Payload::Object { object, resource });
+        answer.warnings = self.take_warnings();
+        answer
+    }
+
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,117 @@
+//! Which objects of a list or a watch are meant.
+
+use flumen_expr::LabelSelector;
+use serde_json::Value;
+
+use crate::{ApiError, Query, Resource, meta, rules};
+
+/// Labels and fields that objects must have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Selection {
+    labels: LabelSelector,
+    fields: Vec<FieldTerm>,
+}
+
+#[derive(Clone, Debug)]
+struct FieldTerm {
+    field: String,
+    value: String,
+    is_equal: bool,
+}
+
+impl Selection {
+    pub(crate) fn of(query: &Query, resource: &Resource) -> Result<Self, ApiError> {
+        let labels = query.get("labelSelector").unwrap_or_default();
+        let labels = LabelSelector::parse(labels).map_err(ApiError::bad_request)?;
+        let fields = query.get("fieldSelector").unwrap_or_default();
+        let fields = parse_fields(fields).map_err(ApiError::bad_request)?;
+        let fields = fields.into_iter().map(|term| {
+            rules::check_selectable(resource, &term.field).map_err(ApiError::bad_request)?;
+            Ok(term)
+        });
+        Ok(Self { labels, fields: fields.collect::<Result<_, ApiError>>()? })
+    }
+
+    /// Only the object of a name.
+    #[must_use]
+    pub(crate) fn with_name(mut self, name: &str) -> Self {
+        if !name.is_empty() {
+            let (field, value) = ("metadata.name".to_owned(), name.to_owned());
+            self.fields.push(FieldTerm { field, value, is_equal: true });
+        }
+        self
+    }
+
+    /// Whether everything is meant.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    pub(crate) fn matches(&self, resource: &Resource, object: &Value) -> bool {
+        self.labels.match_with(|key| meta::label(object, key))
+            && self.fields.iter().all(|term| {
+                let value = rules::selectable_value(resource, object, &term.field);
+                (value == term.value) == term.is_equal
+            })
+    }
+}
+
+/// Terms in the order of their texts, as the server reports the first that is wrong.
+fn parse_fields(selector: &str) -> Result<Vec<FieldTerm>, String> {
+    let mut terms = split_terms(selector);
+    terms.sort_unstable();
+    let parse = |term: &str| {
+        let (field, operator, value) = split_term(term)
+            .ok_or_else(|| format!("invalid selector: '{selector}'; can't understand '{term}'"))?;
+        let (field, value) = (field.to_owned(), unescape(value)?);
+        Ok(FieldTerm { field, value, is_equal: operator != "!=" })
+    };
+    terms.into_iter().filter(|term| !term.is_empty()).map(parse).collect()
+}
+
+/// Splits at commas that no backslash protects.
+fn split_terms(selector: &str) -> Vec<&str> {
+    let (mut terms, mut start, mut is_escaped) = (Vec::new(), 0, false);
+    for (position, letter) in selector.char_indices() {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            ',' => {
+                terms.push(&selector[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.push(&selector[start..]);
+    terms
+}
+
+fn split_term(term: &str) -> Option<(&str, &str, &str)> {
+    term.char_indices().find_map(|(position, _)| {
+        let rest = &term[position..];
+        let operator = ["!=", "==", "="].into_iter().find(|operator| rest.starts_with(operator))?;
+        Some((&term[..position], operator, &rest[operator.len()..]))
+    })
+}
+
+fn unescape(value: &str) -> Result<String, String> {
+    let mut text = String::with_capacity(value.len());
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some(escaped @ ('\\' | ',' | '=')) => text.push(escaped),
+                other => {
+                    let sequence = format!("\\{}", other.map(String::from).unwrap_or_default());
+                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                }
+            },
+            ',' | '=' => {
+                return Err(format!("invalid field selector: unescaped character in value: {letter}"));
+            }
+            other => text.push(other),
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,255 @@
+//! What all writes have in common: ownership of fields, admission, preparation, validation, and the
+//! loop that writes only what nobody else has changed meanwhile.
+
+use serde_json::Value;
+
+use super::{Request, create, options::WriteOptions};
+use crate::{
+    ApiError, meta, policy, rules,
+    storage::{self, Stored, WriteError},
+};
+
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// One create or update with what it needs at every step.
+#[derive(Debug)]
+pub(crate) struct Write<'a> {
+    pub request: &'a Request<'a>,
+    pub options: &'a WriteOptions,
+    pub subresource: &'a str,
+}
+
+/// A change of an object that is usually there.
+pub(crate) struct Update<'a> {
+    pub name: &'a str,
+    pub subresource: &'a str,
+    /// The new state in the version that is stored, made from the present one. Asked again if someone
+    /// else was faster.
+    pub make: &'a (dyn Fn(Option<&Stored>) -> Result<Value, ApiError> + Send + Sync),
+    /// Whether a missing object is created.
+    pub creates: bool,
+    /// The object must have this identity.
+    pub uid: Option<&'a str>,
+    pub options: &'a WriteOptions,
+}
+
+/// Updates an object; tells whether it was created instead.
+pub(crate) async fn update(
+    request: &Request<'_>,
+    update: &Update<'_>,
+) -> Result<(Value, bool), ApiError> {
+    let key = request.key(update.name);
+    let store = request.api.store();
+    let write = Write { request, options: update.options, subresource: update.subresource };
+    loop {
+        let live = storage::get(store, &key)?;
+        let Some(live) = live else {
+            if !update.creates {
+                return Err(request.not_found(update.name));
+            }
+            check_uid(request, update, "")?;
+            let mut object = (update.make)(None)?;
+            meta::remove(&mut object, "resourceVersion");
+            match create::insert(request, object, update.options).await {
+                Err(error) if error.reason() == Some(crate::Reason::AlreadyExists) => continue,
+                done => return done.map(|object| (object, true)),
+            }
+        };
+        check_uid(request, update, meta::uid(&live.object))?;
+        let mut object = (update.make)(Some(&live))?;
+        write.mutate(&mut object, Some(&live.object)).await?;
+        check_version(request, update.name, &object, &live)?;
+        write.prepare_update(&mut object, &live.object)?;
+        write.validate_admission(&mut object, Some(&live.object)).await?;
+        match write.commit(&key, object, &live).await {
+            Err(WriteError::Conflict) => {}
+            Err(WriteError::Other(error)) => return Err(error),
+            Ok(object) => return Ok((object, false)),
+        }
+    }
+}
+
+fn check_uid(request: &Request<'_>, update: &Update<'_>, found: &str) -> Result<(), ApiError> {
+    let Some(wanted) = update.uid.filter(|wanted| *wanted != found) else { return Ok(()) };
+    let key = visible_key(request, update.name);
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+    );
+    Err(request.conflict(update.name, &why))
+}
+
+/// The key as messages of the server show it.
+pub(crate) fn visible_key(request: &Request<'_>, name: &str) -> String {
+    let resource = &request.resource;
+    let mut key = String::from("/registry/");
+    if !matches!(resource.behaviour, crate::Behaviour::Builtin { .. }) {
+        key.push_str(&resource.group);
+        key.push('/');
+    }
+    key.push_str(&resource.plural);
+    if !request.namespace().is_empty() {
+        key.push('/');
+        key.push_str(request.namespace());
+    }
+    key.push('/');
+    key.push_str(name);
+    key
+}
+
+/// A version in the new state must be that of the present one.
+fn check_version(
+    request: &Request<'_>,
+    name: &str,
+    object: &Value,
+    live: &Stored,
+) -> Result<(), ApiError> {
+    let version = meta::resource_version(object);
+    let number: u64 = if version.is_empty() {
+        0
+    } else {
+        version.parse().map_err(|_| {
+            let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+            ApiError::new(500, None, why)
+        })?
+    };
+    if number == 0 {
+        if policy::updates_without_version(&request.resource) {
+            return Ok(());
+        }
+        let at = flumen_fields::Path::new("metadata");
+        let at = at.child("resourceVersion");
+        let error =
+            flumen_fields::FieldError::invalid(&at, 0, "must be specified for an update");
+        let resource = &request.resource;
+        return Err(ApiError::invalid(&resource.group, &resource.plural, name, &[error]));
+    }
+    if number != live.revision {
+        return Err(request.conflict(name, MODIFIED));
+    }
+    Ok(())
+}
+
+/// Notes who owns the fields of a new state, which is in the version of the request.
+pub(crate) fn own(
+    _request: &Request<'_>,
+    _live: Option<&Stored>,
+    object: Value,
+    _options: &WriteOptions,
+    _subresource: &str,
+) -> Result<Value, ApiError> {
+    Ok(object)
+}
+
+/// Owners that are named twice are kept once.
+pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value) {
+    let Some(Value::Array(owners)) =
+        object.get_mut("metadata").and_then(|meta| meta.get_mut("ownerReferences"))
+    else {
+        return;
+    };
+    let mut kept: Vec<Value> = Vec::new();
+    let mut duplicates = Vec::new();
+    for owner in owners.drain(..) {
+        if kept.contains(&owner) {
+            duplicates.push(owner["uid"].as_str().unwrap_or_default().to_owned());
+        } else {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+    if !duplicates.is_empty() {
+        request.warn(format!(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references \
+             in 1.20+, and may reject such requests as early as 1.24; please fix your requests; \
+             duplicate UID(s) observed: {}",
+            duplicates.join(", ")
+        ));
+    }
+}
+
+impl<'a> Write<'a> {
+    pub(crate) fn create(request: &'a Request<'a>, options: &'a WriteOptions) -> Self {
+        Self { request, options, subresource: "" }
+    }
+
+    /// Lets admission change the object.
+    pub(crate) async fn mutate(
+        &self,
+        _object: &mut Value,
+        _old: Option<&Value>,
+    ) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    /// Lets admission refuse the object.
+    pub(crate) async fn validate_admission(
+        &self,
+        _object: &mut Value,
+        _old: Option<&Value>,
+    ) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
+        let _ = object;
+        Ok(())
+    }
+
+    /// Takes over what only the server says, then asks the rules of the kind.
+    pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
+        keep(object, old, "generation", true);
+        keep(object, old, "uid", meta::uid(object).is_empty());
+        keep(object, old, "creationTimestamp", meta::has(old, "creationTimestamp"));
+        keep(object, old, "deletionTimestamp", meta::has(old, "deletionTimestamp"));
+        let has_grace = meta::has(object, "deletionGracePeriodSeconds");
+        let had_grace = meta::has(old, "deletionGracePeriodSeconds");
+        keep(object, old, "deletionGracePeriodSeconds", had_grace && !has_grace);
+        Ok(())
+    }
+
+    /// Stores the new state, unless it is the present one or ends the life of the object.
+    async fn commit(
+        &self,
+        key: &str,
+        mut object: Value,
+        live: &Stored,
+    ) -> Result<Value, WriteError> {
+        let store = self.request.api.store();
+        meta::set(&mut object, "resourceVersion", live.revision.to_string());
+        if ends_life(&object, &live.object) {
+            if !self.options.dry_run {
+                storage::delete(store, key.to_owned(), live.revision).await?;
+            }
+            return Ok(object);
+        }
+        if object == live.object || self.options.dry_run {
+            return Ok(object);
+        }
+        let value = storage::encode(&mut object)?;
+        let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+        meta::set(&mut object, "resourceVersion", revision.to_string());
+        Ok(object)
+    }
+}
+
+/// Takes a field of the metadata from the old state, also if it is missing there.
+fn keep(object: &mut Value, old: &Value, field: &str, wanted: bool) {
+    if !wanted {
+        return;
+    }
+    match meta::of(old).and_then(|meta| meta.get(field)) {
+        Some(value) => meta::set(object, field, value.clone()),
+        None => {
+            meta::remove(object, field);
+        }
+    }
+}
+
+/// Whether an update takes the last thing away that keeps a deleted object.
+fn ends_life(object: &Value, old: &Value) -> bool {
+    meta::finalizers(object).next().is_none()
+        && meta::is_deleting(old)
+        && meta::number(old, "deletionGracePeriodSeconds").is_none_or(|seconds| seconds == 0)
+}

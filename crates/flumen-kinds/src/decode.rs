@@ -1,0 +1,148 @@
+//! Bodies of requests to objects of built-in kinds, with the semantics of Go's decoder.
+//!
+//! [`decode`] does what the server does before it looks at an object: it finds out what the body says
+//! it is, reads it into that type, and compares it with what the request is about. What comes back
+//! is canonical, see [`crate::canonical`]. Whether a field that is unknown or there twice is an error
+//! or a warning is up to the caller.
+
+mod head;
+mod leaf;
+mod target;
+mod typed;
+
+use flumen_schema::api::TypeId;
+pub(crate) use head::Head;
+pub(crate) use leaf::{encode_bytes, float, is_extra_value};
+use serde_json::Value;
+pub use target::Target;
+use thiserror::Error;
+
+use crate::{document, json, protobuf};
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    Json,
+    Yaml,
+    Protobuf,
+}
+
+/// An object in canonical form, with its kind.
+#[derive(Debug)]
+pub struct Decoded {
+    pub object: Value,
+    /// What a strict server refuses.
+    pub strict: Strict,
+}
+
+/// Fields that are unknown or there twice, in the order of the body.
+#[derive(Debug, Default)]
+pub struct Strict {
+    errors: Vec<String>,
+    /// All keys that a YAML text has twice; Go reports them as one error.
+    yaml: Vec<String>,
+}
+
+impl Strict {
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty() && self.yaml.is_empty()
+    }
+
+    /// One text for each, for a server that only warns.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.yaml.iter().chain(&self.errors).map(String::as_str)
+    }
+
+    /// All of it as the error of a strict server: `strict decoding error: …`.
+    pub fn error(&self) -> String {
+        let yaml = (!self.yaml.is_empty())
+            .then(|| format!("yaml: unmarshal errors:\n  {}", self.yaml.join("\n  ")));
+        let all: Vec<String> = yaml.into_iter().chain(self.errors.iter().cloned()).collect();
+        format!("strict decoding error: {}", all.join(", "))
+    }
+}
+
+/// A body that is no object of the kind. The message is that of a `BadRequest`.
+#[derive(Debug, Error)]
+pub enum DecodeError {
+    /// It does not say what it is.
+    #[error(
+        "the object provided is unrecognized (must be of type {expected}): {problem} ({start})"
+    )]
+    Unrecognized { expected: String, problem: String, start: String },
+    /// It says what it is, but it is not that, or not what is expected.
+    #[error("{kind} in version {version:?} cannot be handled as a {expected}: {problem}")]
+    Unfit { kind: String, version: String, expected: String, problem: String },
+    /// It is the right kind in another version.
+    #[error(
+        "the API version in the data ({found}) does not match the expected API version ({expected})"
+    )]
+    Version { found: String, expected: String },
+}
+
+/// Reads a body that should be an object of a kind.
+pub fn decode(body: &[u8], media: Media, target: &Target) -> Result<Decoded, DecodeError> {
+    let unrecognized = |problem: String| DecodeError::Unrecognized {
+        expected: target.kind.to_owned(),
+        problem,
+        start: start_of(body),
+    };
+    match media {
+        Media::Json => {
+            let tape = json::scan(body).map_err(|error| unrecognized(head::parse_error(&error)))?;
+            decode_node(tape.root(), target, Strict::default(), &unrecognized)
+        }
+        Media::Yaml => {
+            let document = document::Document::read(body).map_err(&unrecognized)?;
+            let strict = Strict { errors: Vec::new(), yaml: document.duplicates() };
+            let value = document.into_value().map_err(&unrecognized)?;
+            decode_node(json::Tape::of(&value).root(), target, strict, &unrecognized)
+        }
+        Media::Protobuf => {
+            let envelope = protobuf::Envelope::open(body).map_err(&unrecognized)?;
+            let head = Head::new(&envelope.api_version, &envelope.kind).map_err(&unrecognized)?;
+            let head = head.or(target);
+            let found = target.check(&head)?;
+            let object = protobuf::read(envelope.raw, found)
+                .map_err(|problem| target.unfit(&head, problem))?;
+            target.finish(&head, object, Strict::default())
+        }
+    }
+}
+
+fn decode_node(
+    root: json::Node<'_, '_>,
+    target: &Target,
+    mut strict: Strict,
+    unrecognized: &dyn Fn(String) -> DecodeError,
+) -> Result<Decoded, DecodeError> {
+    let head = Head::of(root).map_err(unrecognized)?.or(target);
+    let found = target.check(&head)?;
+    let read = typed::read(root, found).map_err(|problem| target.unfit(&head, problem))?;
+    strict.errors = read.strict;
+    target.finish(&head, read.object, strict)
+}
+
+/// Reads a value that is known to be of a type, such as the result of a patch. The error is Go's
+/// message.
+pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
+    let read = typed::read(json::Tape::of(value).root(), of)?;
+    let strict = Strict { errors: read.strict, yaml: Vec::new() };
+    Ok(Decoded { object: read.object, strict })
+}
+
+/// The first bytes of a body, for messages.
+fn start_of(body: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let start = &body[..body.len().min(SHOWN)];
+    let mut text = match start.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(start).into_owned(),
+        Some(_) => start.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if body.len() > SHOWN {
+        text.push_str(" ...");
+    }
+    text
+}
+

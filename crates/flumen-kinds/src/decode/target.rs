@@ -1,0 +1,100 @@
+//! What a body is expected to be, and whether it is.
+
+use flumen_schema::api::{Api, ApiKind, Message, TypeId};
+use serde_json::Value;
+
+use super::{DecodeError, Decoded, Head, Strict};
+
+/// The kind that a request is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub group: &'static str,
+    pub version: &'static str,
+    pub kind: &'static str,
+    pub object: TypeId,
+}
+
+impl From<&ApiKind> for Target {
+    fn from(kind: &ApiKind) -> Self {
+        let ApiKind { group, version, kind: name, object, .. } = *kind;
+        Self { group, version, kind: name, object }
+    }
+}
+
+impl From<&Message> for Target {
+    fn from(message: &Message) -> Self {
+        let Message { group, version, kind, object } = *message;
+        Self { group, version, kind, object }
+    }
+}
+
+impl Target {
+    /// The type to read a body into: that of the kind it says it is.
+    pub(super) fn check(&self, head: &Head) -> Result<TypeId, DecodeError> {
+        if head.kind == self.kind && head.group == self.group && head.version == self.version {
+            return Ok(self.object);
+        }
+        let api = Api::get();
+        let kind = api.kind(&head.group, &head.version, &head.kind).map(|kind| kind.object);
+        let message = || api.message(&head.group, &head.version, &head.kind).map(|m| m.object);
+        kind.or_else(message).ok_or_else(|| {
+            let Head { kind, .. } = head;
+            let version = head.api_version();
+            let scheme = "pkg/runtime/scheme.go:111";
+            self.unfit(
+                head,
+                format!(
+                    "no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}"
+                ),
+            )
+        })
+    }
+
+    pub(super) fn unfit(&self, head: &Head, problem: String) -> DecodeError {
+        let expected = self.kind.to_owned();
+        DecodeError::Unfit {
+            kind: head.kind.clone(),
+            version: head.version.clone(),
+            expected,
+            problem,
+        }
+    }
+
+    /// The object with its kind, if it is the expected one.
+    pub(super) fn finish(
+        &self,
+        head: &Head,
+        mut object: Value,
+        strict: Strict,
+    ) -> Result<Decoded, DecodeError> {
+        if head.kind != self.kind || !is_same_group(&head.group, self.group) {
+            let package = self.group.split('.').next().filter(|group| !group.is_empty());
+            let problem = format!(
+                "converting ({}.{}) to ({}.{}): unknown conversion",
+                head.version,
+                head.kind,
+                package.unwrap_or("core"),
+                self.kind
+            );
+            return Err(self.unfit(head, problem));
+        }
+        if head.version != self.version || head.group != self.group {
+            let expected = api_version(self.group, self.version);
+            return Err(DecodeError::Version { found: head.api_version(), expected });
+        }
+        object["apiVersion"] = api_version(self.group, self.version).into();
+        object["kind"] = self.kind.into();
+        Ok(Decoded { object, strict })
+    }
+}
+
+/// Events are one kind in two groups.
+fn is_same_group(one: &str, other: &str) -> bool {
+    let group = |group| if group == "events.k8s.io" { "" } else { group };
+    group(one) == group(other)
+}
+
+/// A group and a version as one text.
+pub(super) fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

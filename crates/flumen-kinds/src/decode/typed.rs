@@ -1,0 +1,363 @@
+//! A value read into a Go type, and what is printed of it, in one walk.
+//!
+//! Errors are those of Go's decoder. A wrong type is noted, and the walk goes on: a type that reads
+//! itself, such as a quantity, ends it at once, and what it says is said instead.
+
+use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
+use serde_json::{Map, Value};
+
+use super::leaf;
+use crate::{
+    canonical::{fill, is_empty, zero, zero_form},
+    json::{Node, Token},
+};
+
+/// Levels of an object that is kept. Readers of what is stored have a limit of 128, and a list or an
+/// event puts the object a few levels deeper.
+const MAX_DEPTH: usize = 100;
+/// Go notes no more than these.
+const MAX_STRICT: usize = 100;
+
+/// An object that was read, and which fields were unknown or there twice, in the words of Go.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) object: Value,
+    pub(super) strict: Vec<String>,
+}
+
+/// Reads an object. The error is Go's message.
+pub(super) fn read(root: Node<'_, '_>, of: TypeId) -> Result<Read, String> {
+    let mut walk = Walk {
+        api: Api::get(),
+        path: Vec::new(),
+        owner: None,
+        is_quiet: false,
+        strict: Vec::new(),
+        error: None,
+    };
+    let object = match root.is_null() {
+        true => zero(of),
+        false => walk.object(root, walk.api.type_of(of), None)?,
+    };
+    match walk.error {
+        Some(error) => Err(error),
+        None => Ok(Read { object, strict: walk.strict }),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step<'t> {
+    Field(&'static Type, &'static str),
+    Key(&'t str),
+    Index(usize),
+}
+
+struct Walk<'t> {
+    api: &'static Api,
+    path: Vec<Step<'t>>,
+    /// The struct whose field is being read.
+    owner: Option<&'static Type>,
+    /// Inside of a type that reads itself, where nobody is strict.
+    is_quiet: bool,
+    strict: Vec<String>,
+    /// The first wrong type.
+    error: Option<String>,
+}
+
+impl<'t> Walk<'t> {
+    /// A value that is not null. With `old`, the value of the same field before: Go reads the second
+    /// of two equal keys on top of the first.
+    fn value(
+        &mut self,
+        node: Node<'t, '_>,
+        form: &'static Form,
+        old: Option<Value>,
+    ) -> Result<Value, String> {
+        if self.path.len() > MAX_DEPTH {
+            return Err("exceeded max depth".to_owned());
+        }
+        match form {
+            Form::Struct(of) => self.object(node, self.api.type_of(*of), old),
+            Form::List(of) => self.list(node, form, of, old),
+            Form::Map(of) => self.map(node, form, of, old),
+            Form::SchemaOrBool | Form::SchemaOrArray | Form::SchemaOrStrings => {
+                self.schema(node, form)
+            }
+            Form::Raw | Form::Fields | Form::Json => node
+                .to_value(MAX_DEPTH.saturating_sub(self.path.len()))
+                .ok_or_else(|| "exceeded max depth".to_owned()),
+            Form::Time | Form::MicroTime => match node.token() {
+                Token::String(text) => leaf::time(text, form),
+                _ => Err(self.mismatch(node.kind(), "string")),
+            },
+            Form::Quantity => leaf::quantity(node),
+            Form::IntOrString => match node.token() {
+                Token::String(text) => Ok(Value::String(text.clone().into_owned())),
+                Token::Number(text) => match text.parse::<i32>() {
+                    Ok(value) => Ok(value.into()),
+                    Err(_) => Err(self.mismatch(&format!("number {text}"), "int32")),
+                },
+                _ => Err(self.mismatch(node.kind(), "int32")),
+            },
+            _ => Ok(self.scalar(node, form).unwrap_or_else(|| old.unwrap_or(Value::Null))),
+        }
+    }
+
+    /// None if the value does not fit.
+    fn scalar(&mut self, node: Node<'t, '_>, form: &Form) -> Option<Value> {
+        let number = |walk: &mut Self, text: &str, value: Option<Value>| {
+            if value.is_none() {
+                let what = format!("number {text}");
+                walk.note(walk.mismatch(&what, &leaf::go_type(walk.api, form)));
+            }
+            value
+        };
+        match (form, node.token()) {
+            (Form::String(_) | Form::Duration, Token::String(text)) => {
+                Some(Value::String(text.clone().into_owned()))
+            }
+            (Form::Bool, Token::Bool(value)) => Some(Value::Bool(*value)),
+            (Form::Bytes, Token::String(text)) => match leaf::bytes(text) {
+                Ok(text) => Some(Value::String(text)),
+                Err(error) => {
+                    self.note(error);
+                    None
+                }
+            },
+            (Form::Int32(_), Token::Number(text)) => {
+                number(self, text, text.parse::<i32>().ok().map(Into::into))
+            }
+            (Form::Int64(_), Token::Number(text)) => {
+                number(self, text, text.parse::<i64>().ok().map(Into::into))
+            }
+            (Form::Uint8, Token::Number(text)) => {
+                number(self, text, text.parse::<u8>().ok().map(Into::into))
+            }
+            (Form::Float64, Token::Number(text)) => number(self, text, leaf::float(text)),
+            _ => {
+                self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+                None
+            }
+        }
+    }
+
+    fn object(
+        &mut self,
+        node: Node<'t, '_>,
+        of: &'static Type,
+        old: Option<Value>,
+    ) -> Result<Value, String> {
+        let mut object = match old {
+            Some(Value::Object(object)) => object,
+            _ => Map::new(),
+        };
+        if !matches!(node.token(), Token::Object(_)) {
+            self.note(self.mismatch(node.kind(), &leaf::struct_name(of)));
+            return Ok(Value::Object(object));
+        }
+        let owner = self.owner;
+        let mut seen: Vec<&'static str> = Vec::with_capacity(16);
+        for (key, value) in node.members() {
+            let Some(field) = of.field(key) else {
+                self.note_strict("unknown", key);
+                continue;
+            };
+            if seen.contains(&field.name) {
+                self.note_strict("duplicate", field.name);
+            } else {
+                seen.push(field.name);
+            }
+            self.owner = Some(of);
+            self.path.push(Step::Field(of, field.name));
+            self.field(value, field, &mut object)?;
+            self.path.pop();
+            self.owner = owner;
+        }
+        fill(&mut object, of);
+        Ok(Value::Object(object))
+    }
+
+    fn field(
+        &mut self,
+        node: Node<'t, '_>,
+        field: &'static Field,
+        object: &mut Map<String, Value>,
+    ) -> Result<(), String> {
+        if node.is_null() {
+            if is_cleared_by_null(field) {
+                object.remove(field.name);
+            }
+            return Ok(());
+        }
+        let value = self.value(node, &field.form, object.remove(field.name))?;
+        if field.presence != Presence::Filled || !is_empty(&value) {
+            object.insert(field.name.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        node: Node<'t, '_>,
+        form: &Form,
+        of: &'static Form,
+        old: Option<Value>,
+    ) -> Result<Value, String> {
+        if !matches!(node.token(), Token::Array(_)) {
+            self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+            return Ok(Value::Null);
+        }
+        let mut old = match old {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        }
+        .into_iter();
+        let mut items = Vec::new();
+        for (index, item) in node.items().enumerate() {
+            self.path.push(Step::Index(index));
+            let old = old.next();
+            items.push(match item.is_null() {
+                true => old.unwrap_or_else(|| zero_form(of)),
+                false => self.value(item, of, old)?,
+            });
+            self.path.pop();
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn map(
+        &mut self,
+        node: Node<'t, '_>,
+        form: &Form,
+        of: &'static Form,
+        old: Option<Value>,
+    ) -> Result<Value, String> {
+        if !matches!(node.token(), Token::Object(_)) {
+            self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+            return Ok(Value::Null);
+        }
+        let mut members = Map::new();
+        for (key, value) in node.members() {
+            self.path.push(Step::Key(key));
+            let value = match value.is_null() {
+                true => zero_form(of),
+                false => self.value(value, of, None)?,
+            };
+            self.path.pop();
+            if members.insert(key.to_owned(), value).is_some() {
+                self.note_strict("duplicate", key);
+            }
+        }
+        if let Some(Value::Object(mut old)) = old {
+            old.append(&mut members);
+            members = old;
+        }
+        Ok(Value::Object(members))
+    }
+
+    /// Types that are a schema or something else.
+    fn schema(&mut self, node: Node<'t, '_>, form: &Form) -> Result<Value, String> {
+        let schema = self
+            .api
+            .type_named("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
+            .map(|id| self.api.type_of(id))
+            .ok_or_else(|| "no schema of schemas".to_owned())?;
+        let outer = (self.is_quiet, self.error.take());
+        self.is_quiet = true;
+        let value = match (form, node.token()) {
+            (_, Token::Object(_)) => self.object(node, schema, None),
+            (Form::SchemaOrBool, Token::Bool(value)) => Ok(Value::Bool(*value)),
+            (Form::SchemaOrBool, _) => Err("boolean or JSON schema expected".to_owned()),
+            (_, Token::Array(_)) => self.schemas(node, form, schema),
+            _ => Ok(Value::Null),
+        };
+        let error = self.error.take();
+        (self.is_quiet, self.error) = outer;
+        match error {
+            Some(error) => value.and(Err(error)),
+            None => value,
+        }
+    }
+
+    fn schemas(
+        &mut self,
+        node: Node<'t, '_>,
+        form: &Form,
+        schema: &'static Type,
+    ) -> Result<Value, String> {
+        let mut items = Vec::new();
+        for (index, item) in node.items().enumerate() {
+            self.path.push(Step::Index(index));
+            items.push(match (form, item.token()) {
+                (Form::SchemaOrArray, _) => self.object(item, schema, None)?,
+                (_, Token::String(text)) => Value::String(text.clone().into_owned()),
+                _ => {
+                    self.note(self.mismatch(item.kind(), "string"));
+                    Value::Null
+                }
+            });
+            self.path.pop();
+        }
+        Ok(if items.is_empty() { Value::Null } else { Value::Array(items) })
+    }
+
+    fn note(&mut self, error: String) {
+        self.error.get_or_insert(error);
+    }
+
+    fn mismatch(&self, what: &str, go_type: &str) -> String {
+        let mut path = String::new();
+        for step in &self.path {
+            if let Step::Field(of, name) = step {
+                leaf::push_field(&mut path, self.api, of, name);
+            }
+        }
+        match self.owner {
+            Some(owner) => format!(
+                "json: cannot unmarshal {what} into Go struct field {}.{path} of type {go_type}",
+                owner.go_name()
+            ),
+            None => format!("json: cannot unmarshal {what} into Go value of type {go_type}"),
+        }
+    }
+
+    fn note_strict(&mut self, what: &str, name: &str) {
+        if self.is_quiet || self.strict.len() >= MAX_STRICT {
+            return;
+        }
+        let mut path = String::new();
+        for step in &self.path {
+            match step {
+                Step::Index(index) => path.push_str(&format!("[{index}]")),
+                Step::Key(name) | Step::Field(_, name) => {
+                    path.push_str(if path.is_empty() { "" } else { "." });
+                    path.push_str(name);
+                }
+            }
+        }
+        path.push_str(if path.is_empty() { "" } else { "." });
+        path.push_str(name);
+        let error = format!("{what} field {path:?}");
+        if !self.strict.contains(&error) {
+            self.strict.push(error);
+        }
+    }
+}
+
+/// Whether null takes away what an equal key gave before.
+fn is_cleared_by_null(field: &Field) -> bool {
+    match field.presence {
+        Presence::Given | Presence::Nullable => true,
+        Presence::Always | Presence::Filled => !matches!(
+            field.form,
+            Form::String(_)
+                | Form::Bool
+                | Form::Int32(_)
+                | Form::Int64(_)
+                | Form::Float64
+                | Form::Uint8
+                | Form::Raw
+                | Form::Struct(_)
+        ),
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether an object of a built-in kind is valid, in the words and the order of the API server.
+//!
+//! Objects come decoded, with defaults and prepared. A kind has an entry in [`rules`]; what it does
+//! not say is checked for every kind alike.
+
+mod address;
+mod core;
+mod format;
+mod meta;
+mod report;
+mod rules;
+mod selector;
+
+use flumen_fields::FieldError;
+use flumen_schema::api::{ApiKind, Scope as ApiScope};
+use serde_json::Value;
+
+use meta::{Naming, Scope};
+use report::Report;
+
+fn scope_of(kind: &ApiKind) -> Scope {
+    match kind.scope {
+        ApiScope::Cluster => Scope::Cluster,
+        ApiScope::Namespaced => Scope::Namespaced,
+    }
+}
+
+/// What is wrong with a new object.
+pub fn validate_create(kind: &ApiKind, object: &Value) -> Vec<FieldError> {
+    let mut e = Report::default();
+    if let Some(rules) = rules::of(kind) {
+        (rules.create)(&mut e, object);
+    }
+    if e.is_empty() {
+        meta::check_any(&mut e, object, scope_of(kind), Naming::PATH_SEGMENT);
+    }
+    e.into_errors()
+}
+
+/// What is wrong with an object that replaces another.
+pub fn validate_update(kind: &ApiKind, new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut e = common_update(kind, new, old);
+    match rules::of(kind) {
+        Some(rules) => (rules.update)(&mut e, new, old),
+        None => meta::check_update(&mut e, new, old),
+    }
+    e.into_errors()
+}
+
+/// What is wrong with an object that was sent to a subresource of its kind, such as `status`,
+/// `finalize`, `approval`, `ephemeralcontainers` or `resize`.
+pub fn validate_subresource_update(
+    kind: &ApiKind,
+    subresource: &str,
+    new: &Value,
+    old: &Value,
+) -> Vec<FieldError> {
+    let mut e = common_update(kind, new, old);
+    match rules::of(kind).and_then(|rules| rules.subresource(subresource)) {
+        Some(check) => check(&mut e, new, old),
+        None => meta::check_update(&mut e, new, old),
+    }
+    e.into_errors()
+}
+
+fn common_update(kind: &ApiKind, new: &Value, old: &Value) -> Report {
+    let mut e = Report::default();
+    meta::check_any(&mut e, new, scope_of(kind), Naming::PATH_SEGMENT);
+    meta::check_any_update(&mut e, new, old);
+    e
+}

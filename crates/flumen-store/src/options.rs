@@ -1,0 +1,16 @@
+//! How much history a store keeps.
+
+/// Bounds of the history in memory. The oldest revisions are compacted when one is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Changes that a watch can begin before.
+    pub history_events: usize,
+    /// Bytes of values that were replaced or deleted.
+    pub history_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { history_events: 20_000, history_bytes: 16 << 20 }
+    }
+}

@@ -1,0 +1,160 @@
+//! The store as others use it.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Options,
+    database::{Content, Database, FIRST_REVISION},
+    entry::{Entry, Revision},
+    error::{CommitError, OpenError, ReadError},
+    state::{Page, Range, State},
+    transaction::Transaction,
+    watch::Watch,
+    watchers::Watchers,
+    writer::{QUEUE, Request, Writer},
+};
+
+/// A handle of a store; clones are handles of the same store.
+///
+/// Dropping the last handle waits until everything queued is on the disk and the file is closed.
+#[derive(Clone, Debug)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Shared>,
+    /// Present until the store is dropped.
+    queue: Option<mpsc::Sender<Request>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Store {
+    /// Opens a file, or makes it. Reads all of it, so call it where waiting is allowed.
+    pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
+        let (database, content) = Database::open(path)?;
+        Self::start(content, Some(database), options)
+            .map_err(|source| OpenError::Io { path: path.to_owned(), source })
+    }
+
+    /// A store that is gone when its last handle is dropped.
+    pub fn in_memory(options: Options) -> std::io::Result<Self> {
+        let content = Content { revision: FIRST_REVISION, entries: Vec::new() };
+        Self::start(content, None, options)
+    }
+
+    fn start(
+        content: Content,
+        database: Option<Database>,
+        options: Options,
+    ) -> std::io::Result<Self> {
+        let Content { revision, entries } = content;
+        let shared = Arc::new(Shared {
+            state: RwLock::new(State::new(revision, entries, options)),
+            watchers: Mutex::new(Watchers::new(revision)),
+            flushes: AtomicU64::new(0),
+        });
+        let (queue, requests) = mpsc::channel(QUEUE);
+        let writer = Writer { shared: Arc::clone(&shared), database }.start(requests)?;
+        let inner = Inner { shared, queue: Some(queue), writer: Some(writer) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The newest revision that readers see.
+    pub fn revision(&self) -> Revision {
+        self.inner.shared.state().revision()
+    }
+
+    /// The oldest revision that can be read, and that a watch can begin after.
+    pub fn compacted(&self) -> Revision {
+        self.inner.shared.state().history().compacted()
+    }
+
+    pub fn get(&self, key: &str) -> Option<Entry> {
+        self.inner.shared.state().get(key).cloned()
+    }
+
+    pub fn get_at(&self, key: &str, revision: Revision) -> Result<Option<Entry>, ReadError> {
+        Ok(self.inner.shared.state().get_at(key, revision)?.cloned())
+    }
+
+    pub fn range(&self, range: &Range<'_>) -> Result<Page, ReadError> {
+        self.inner.shared.state().range(range)
+    }
+
+    /// The number of entries in a range, whatever its limit is.
+    pub fn count(&self, range: &Range<'_>) -> Result<usize, ReadError> {
+        self.inner.shared.state().count(range)
+    }
+
+    /// Does what a transaction says and returns its revision, or that of the store if nothing
+    /// changed. When this returns, the disk has it and readers see it.
+    ///
+    /// A transaction that was queued takes place even if the caller stops waiting.
+    pub async fn commit(&self, transaction: Transaction) -> Result<Revision, CommitError> {
+        transaction.validate()?;
+        let queue = self.inner.queue.as_ref().ok_or(CommitError::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        let request = Request { transaction, answer };
+        queue.send(request).await.map_err(|_| CommitError::Closed)?;
+        answered.await.map_err(|_| CommitError::Closed)?
+    }
+
+    /// Changes of all keys with a prefix, beginning after a revision.
+    pub fn watch(&self, prefix: &str, after: Revision) -> Result<Watch, ReadError> {
+        Watch::new(Arc::clone(&self.inner.shared), prefix, after)
+    }
+
+    /// Forgets what was replaced or deleted up to a revision. Reads before it are refused, and
+    /// watches that would begin before it.
+    pub fn compact(&self, revision: Revision) -> Result<(), ReadError> {
+        self.inner.shared.state_mut().compact(revision)
+    }
+
+    /// How often the store has waited for the disk since it was opened.
+    pub fn flushes(&self) -> u64 {
+        self.inner.shared.flushes.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer was reported when it happened.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// What the writer changes and others read. Who needs both locks takes `watchers` first.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: RwLock<State>,
+    watchers: Mutex<Watchers>,
+    pub(crate) flushes: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn watchers(&self) -> MutexGuard<'_, Watchers> {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,77 @@
+//! What a file keeps and which files are refused.
+
+use std::{error::Error, fs, path::Path};
+
+use flumen_store::{OpenError, Options, Range, Store};
+use redb::{ReadableDatabase as _, TableDefinition};
+
+use crate::mode::{both, delete, put};
+
+fn refused(path: &Path) -> OpenError {
+    Store::open(path, Options::default()).expect_err("refused")
+}
+
+#[tokio::test]
+async fn a_file_keeps_entries_and_revisions() {
+    let [held, _] = both(Options::default());
+    let path = held.path().expect("a file");
+    put(&held.store, "/a", "1").await;
+    let created = put(&held.store, "/b", "1").await;
+    let changed = put(&held.store, "/b", "2").await;
+    let last = delete(&held.store, "/a").await;
+    let entries = held.store.range(&Range::default()).expect("reads").entries;
+    let directory = held.close();
+
+    let store = Store::open(&path, Options::default()).expect("opens");
+    assert_eq!((store.revision(), store.compacted()), (last, last));
+    let again = store.range(&Range::default()).expect("reads").entries;
+    assert_eq!(again, entries);
+    let entry = store.get("/b").expect("there");
+    assert_eq!((entry.created, entry.revision), (created, changed));
+    assert_eq!(put(&store, "/b", "3").await, last + 1);
+    drop(directory);
+}
+
+#[tokio::test]
+async fn a_file_that_is_in_use_is_refused() {
+    let [held, _] = both(Options::default());
+    let error = refused(&held.path().expect("a file"));
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    assert!(error.to_string().ends_with("store` is in use by another process"), "{error}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn files_of_others_are_refused_and_left_alone() -> Result<(), Box<dyn Error>> {
+    const TABLE: TableDefinition<'_, u64, u64> = TableDefinition::new("entries");
+
+    let directory = tempfile::tempdir()?;
+    let text = directory.path().join("text");
+    let notes = "some notes\n".repeat(1000);
+    fs::write(&text, &notes)?;
+    let error = refused(&text);
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    assert!(error.to_string().ends_with("text` is not a store of this program"), "{error}");
+    assert!(fs::read_to_string(&text)? == notes, "unchanged");
+
+    let database = directory.path().join("database");
+    let transaction = redb::Database::create(&database)?.begin_write()?;
+    transaction.open_table(TABLE)?.insert(1, 2)?;
+    transaction.commit()?;
+    let error = refused(&database);
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    let view = redb::Database::open(&database)?.begin_read()?;
+    assert_eq!(view.open_table(TABLE)?.get(1)?.map(|row| row.value()), Some(2));
+    assert_eq!(view.list_tables()?.count(), 1);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn others_cannot_read_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let [held, _] = both(Options::default());
+    let metadata = fs::metadata(held.path().expect("a file")).expect("there");
+    assert_eq!(metadata.permissions().mode() & 0o077, 0);
+}

@@ -1,0 +1,39 @@
+//! The two ways to hold a store, which must not differ.
+
+use std::path::PathBuf;
+
+use flumen_store::{Options, Revision, Store, Transaction};
+use tempfile::TempDir;
+
+/// A store in its own directory or in memory.
+pub(crate) struct Held {
+    pub(crate) store: Store,
+    directory: Option<TempDir>,
+}
+
+impl Held {
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.directory.as_ref().map(|directory| directory.path().join("store"))
+    }
+
+    /// Ends the store and leaves its directory.
+    pub(crate) fn close(self) -> Option<TempDir> {
+        self.directory
+    }
+}
+
+/// The same store in a file and in memory.
+pub(crate) fn both(options: Options) -> [Held; 2] {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = Store::open(&directory.path().join("store"), options).expect("opens");
+    let memory = Store::in_memory(options).expect("starts");
+    [Held { store: file, directory: Some(directory) }, Held { store: memory, directory: None }]
+}
+
+pub(crate) async fn put(store: &Store, key: &str, value: &str) -> Revision {
+    store.commit(Transaction::new().put(key, value)).await.expect("commits")
+}
+
+pub(crate) async fn delete(store: &Store, key: &str) -> Revision {
+    store.commit(Transaction::new().delete(key)).await.expect("commits")
+}

@@ -1,0 +1,3 @@
+module flumen.internal/facts/internal
+
+go 1.25
