@@ -7,7 +7,7 @@ use std::{
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, verbs};
+use crate::{Answer, ApiError, Call, Catalog, Resource, Target, fanout::Fanout, verbs};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -18,6 +18,7 @@ pub struct Api {
 struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
+    fanout: Fanout,
 }
 
 impl fmt::Debug for Api {
@@ -30,13 +31,17 @@ impl Api {
     /// A server over a store, with the objects that every server has.
     pub async fn open(store: Store) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        let api = Self { inner: Arc::new(Inner { store, catalog }) };
+        let api = Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default() }) };
         crate::boot::boot(&api).await?;
         Ok(api)
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn fanout(&self) -> &Fanout {
+        &self.inner.fanout
     }
 
     /// What is served right now.
@@ -46,11 +51,15 @@ impl Api {
 
     /// Carries out a call of a user who may make it: authorisation has been asked before.
     pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
-        let target = &call.target;
+        let resource = self.resource(&call.target)?;
+        verbs::handle(self, &call, resource).await
+    }
+
+    /// The resource that a request is about.
+    pub(crate) fn resource(&self, target: &Target) -> Result<Arc<Resource>, ApiError> {
         let catalog = self.catalog();
-        let resource = catalog
-            .find(&target.group, &target.version, &target.resource)
-            .ok_or_else(|| ApiError::not_found(&target.group, &target.resource, &target.name))?;
-        verbs::handle(self, &call, Arc::clone(resource)).await
+        let found = catalog.find(&target.group, &target.version, &target.resource);
+        let missing = || ApiError::not_found(&target.group, &target.resource, &target.name);
+        found.map(Arc::clone).ok_or_else(missing)
     }
 }

@@ -62,7 +62,13 @@ pub struct Cause {
 
 impl ApiError {
     pub fn new(code: u16, reason: Option<Reason>, message: impl Into<String>) -> Self {
-        Self(Box::new(Refusal { code, reason, message: message.into(), details: None, continuation: None }))
+        Self(Box::new(Refusal {
+            code,
+            reason,
+            message: message.into(),
+            details: None,
+            continuation: None,
+        }))
     }
 
     #[must_use]

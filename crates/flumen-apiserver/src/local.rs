@@ -1,10 +1,13 @@
 //! The server as its own parts use it: no network, no authorisation, the same rules.
 
 use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::{
     Answer, Api, ApiError, Call, Media, Payload, Query, Representation, Target, User, Verb,
+    WatchEvent,
+    verbs::{Request, Watcher},
 };
 
 /// Which resource is meant.
@@ -92,6 +95,23 @@ impl Client {
             }
             _ => Err(ApiError::internal("a list was answered with something else")),
         }
+    }
+
+    /// Present objects as added, then what changes; or what changed since a version.
+    pub async fn watch(
+        &self,
+        of: ResourceName<'_>,
+        select: Select<'_>,
+        since: Option<&str>,
+    ) -> Result<BoxStream<'static, WatchEvent>, ApiError> {
+        let mut call = self.call(Verb::Watch, of, select.namespace, "");
+        select.add_to(&mut call.query);
+        if let Some(since) = since {
+            call.query.0.push(("resourceVersion".to_owned(), since.to_owned()));
+        }
+        let resource = self.api.resource(&call.target)?;
+        let request = Request::new(&self.api, &call, resource);
+        Ok(Watcher::open(&request).await?.events().boxed())
     }
 
     pub async fn create(

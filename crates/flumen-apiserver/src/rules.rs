@@ -4,40 +4,203 @@
 //! Objects come in a version that is served and are kept in the version that is stored, the hub.
 //! Preparation, validation and admission see the hub.
 
+use std::borrow::Cow;
+
+use flumen_fields::FieldError;
+use flumen_kinds::{Media, Target, selectable::SelectableField};
+use flumen_schema::api::TypeId;
 use serde_json::Value;
 
-use crate::{ApiError, Behaviour, Resource, meta};
+use crate::{ApiError, Behaviour, Resource};
+
+/// An object that was read, and what a strict server would refuse in it.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// In the version of the request, with defaults.
+    pub object: Value,
+    pub problems: Problems,
+}
+
+/// Fields that are unknown or there twice.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    /// One text each.
+    pub warnings: Vec<String>,
+    /// All of them as one error; empty if there are none.
+    pub error: String,
+}
+
+impl From<flumen_kinds::Strict> for Problems {
+    fn from(strict: flumen_kinds::Strict) -> Self {
+        if strict.is_empty() {
+            return Self::default();
+        }
+        let warnings = strict.warnings().map(str::to_owned).collect();
+        Self { warnings, error: strict.error() }
+    }
+}
+
+/// Reads the body of a create or an update.
+pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Read, ApiError> {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => {
+            let decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
+                .map_err(|error| ApiError::bad_request(error.to_string()))?;
+            let mut object = decoded.object;
+            flumen_kinds::default(&mut object, kind);
+            Ok(Read { object, problems: decoded.strict.into() })
+        }
+    }
+}
+
+/// Reads the result of a patch. The error is a message of the decoder.
+pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, String> {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => {
+            let decoded = flumen_kinds::decode_value(value, kind.object)?;
+            let mut object = decoded.object;
+            name_kind(resource, &mut object);
+            flumen_kinds::default(&mut object, kind);
+            Ok(Read { object, problems: decoded.strict.into() })
+        }
+    }
+}
+
+fn name_kind(resource: &Resource, object: &mut Value) {
+    if let Value::Object(map) = object {
+        map.insert("apiVersion".to_owned(), resource.api_version().into());
+        map.insert("kind".to_owned(), resource.kind.clone().into());
+    }
+}
+
+/// An object of which only the metadata was given, as its zero value is printed.
+pub(crate) fn zero(resource: &Resource, metadata: Value) -> Value {
+    let mut object = match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => flumen_kinds::zero(kind.object),
+    };
+    name_kind(resource, &mut object);
+    object["metadata"] = metadata;
+    object
+}
+
+/// Whether objects are stored in the version of the resource.
+pub(crate) fn is_hub(resource: &Resource) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, hub } => std::ptr::eq(*kind, *hub),
+    }
+}
 
 /// Converts an object of the version that is stored into the one that was asked for.
 pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
     match &resource.behaviour {
-        Behaviour::Builtin { kind, hub } if std::ptr::eq(*kind, *hub) => Ok(object),
-        Behaviour::Builtin { .. } => Ok(object),
+        _ if is_hub(resource) => Ok(object),
+        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
     }
 }
 
 /// Converts an object of the version of a request into the one that is stored.
 pub(crate) fn to_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
     match &resource.behaviour {
-        Behaviour::Builtin { kind, hub } if std::ptr::eq(*kind, *hub) => Ok(object),
-        Behaviour::Builtin { .. } => Ok(object),
+        _ if is_hub(resource) => Ok(object),
+        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, kind, hub)),
+    }
+}
+
+/// The type that a strategic merge patch follows; custom resources have none.
+pub(crate) fn patch_type(resource: &Resource) -> Option<TypeId> {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => Some(kind.object),
+    }
+}
+
+/// Resets what a client may not set and fills in what the server owns.
+pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str) {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => flumen_kinds::prepare_create(hub, object, now),
+    }
+}
+
+/// The same for an update, of the object itself or of a subresource.
+pub(crate) fn prepare_update(
+    resource: &Resource,
+    subresource: &str,
+    new: &mut Value,
+    old: &Value,
+    now: &str,
+) {
+    match (&resource.behaviour, subresource) {
+        (Behaviour::Builtin { hub, .. }, "") => flumen_kinds::prepare_update(hub, new, old),
+        (Behaviour::Builtin { hub, .. }, _) => {
+            flumen_kinds::prepare_subresource_update(hub, subresource, new, old, now);
+        }
+    }
+}
+
+pub(crate) fn validate_create(resource: &Resource, object: &Value) -> Vec<FieldError> {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => flumen_kinds::validate_create(hub, object),
+    }
+}
+
+pub(crate) fn validate_update(
+    resource: &Resource,
+    subresource: &str,
+    new: &Value,
+    old: &Value,
+) -> Vec<FieldError> {
+    match (&resource.behaviour, subresource) {
+        (Behaviour::Builtin { hub, .. }, "") => flumen_kinds::validate_update(hub, new, old),
+        (Behaviour::Builtin { hub, .. }, _) => {
+            flumen_kinds::validate_subresource_update(hub, subresource, new, old)
+        }
+    }
+}
+
+/// What a user should know about a valid object.
+pub(crate) fn warnings(resource: &Resource, new: &Value, old: Option<&Value>) -> Vec<String> {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => flumen_kinds::warnings(hub, new, old),
+    }
+}
+
+/// The group and kind that messages about invalid objects name.
+pub(crate) fn hub_kind(resource: &Resource) -> (&str, &str) {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => (hub.group, hub.kind),
     }
 }
 
 /// Whether objects can be selected by a field.
-pub(crate) fn check_selectable(_resource: &Resource, field: &str) -> Result<(), String> {
-    if matches!(field, "metadata.name" | "metadata.namespace") {
-        return Ok(());
+pub(crate) fn check_selectable(resource: &Resource, field: &str) -> Result<(), String> {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => SelectableField::of(&resource.group, &resource.kind, field)
+            .map(drop)
+            .map_err(|unknown| unknown.to_string()),
     }
-    Err(format!(
-        "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-    ))
 }
 
-pub(crate) fn selectable_value<'a>(_resource: &Resource, object: &'a Value, field: &str) -> &'a str {
-    match field {
-        "metadata.name" => meta::name(object),
-        "metadata.namespace" => meta::namespace(object),
-        _ => "",
+/// The value of a field that can be selected by, in the version that is stored.
+pub(crate) fn selectable_value<'a>(
+    resource: &Resource,
+    object: &'a Value,
+    field: &str,
+) -> Cow<'a, str> {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => SelectableField::of(&resource.group, &resource.kind, field)
+            .map_or(Cow::Borrowed(""), |field| field.value(object)),
+    }
+}
+
+/// Whether a PUT of a missing object creates it.
+pub(crate) fn creates_on_update(resource: &Resource) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => flumen_kinds::creates_on_update(hub),
+    }
+}
+
+/// Whether a PUT without a version overwrites.
+pub(crate) fn updates_without_version(resource: &Resource) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => flumen_kinds::updates_without_version(hub),
     }
 }

@@ -130,11 +130,8 @@ pub(crate) fn too_large(requested: Revision, current: Revision) -> ApiError {
         message: "Too large resource version".to_owned(),
         field: String::new(),
     };
-    let details = crate::Details {
-        causes: vec![cause],
-        retry_after_seconds: 1,
-        ..crate::Details::default()
-    };
+    let details =
+        crate::Details { causes: vec![cause], retry_after_seconds: 1, ..crate::Details::default() };
     let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
     ApiError::new(504, Some(Reason::Timeout), message).with_details(details)
 }

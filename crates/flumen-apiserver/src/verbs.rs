@@ -8,16 +8,19 @@ mod delete;
 mod get;
 mod list;
 mod options;
+mod patch;
 mod request;
 mod selection;
 mod update;
+mod watch;
 mod write;
 
 use std::sync::Arc;
 
 use crate::{Answer, Api, ApiError, Call, Reason, Resource, Verb};
 
-pub(crate) use self::request::Request;
+pub use self::watch::{WatchEvent, WatchKind};
+pub(crate) use self::{request::Request, watch::Watcher};
 
 /// Carries out a call on a resource.
 pub(crate) async fn handle(
@@ -38,7 +41,8 @@ pub(crate) async fn handle(
             Verb::Update => update::update(&request).await,
             Verb::Delete => delete::delete(&request).await,
             Verb::DeleteCollection => collection::delete_collection(&request).await,
-            Verb::Watch | Verb::Patch => Err(not_allowed()),
+            Verb::Watch => watch::watch(&request).await,
+            Verb::Patch => patch::patch(&request).await,
         };
     }
     Err(not_allowed())

@@ -3,8 +3,23 @@
 //! [`Path`] and [`FieldError`] are how validation speaks. Sets of fields and merging by them are the
 //! heart of server-side apply.
 
+mod element;
 mod error;
+mod fields_v1;
+mod go;
+mod manage;
+mod order;
 mod path;
+mod schema;
+mod set;
+mod typed;
 
+pub use element::Element;
 pub use error::{FieldError, FieldErrorKind, Shown};
+pub use manage::{
+    ApplyError, Conflict, Conflicts, Filter, ScalePaths, Versions, Write, apply, keep_times,
+    scale_from_parent, scale_to_parent, update,
+};
 pub use path::Path;
+pub use schema::{List, ListKey, ListMerge, Map, Node, NodeId, Scalar, Schema, SchemaBuilder};
+pub use set::FieldSet;

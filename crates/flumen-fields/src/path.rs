@@ -6,7 +6,7 @@ use std::fmt;
 /// allocates nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
-    parent: Option<&'a Path<'a>>,
+    parent: Option<&'a Self>,
     step: Step<'a>,
 }
 

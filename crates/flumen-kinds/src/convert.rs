@@ -1,9 +1,48 @@
 //! The same object in another version of its kind.
+//!
+//! Two kinds are served in two versions: events under two groups, and autoscalers. One version of
+//! each is stored.
 
-use flumen_schema::api::ApiKind;
+mod autoscaler;
+mod event;
+
+pub(crate) use autoscaler::drop_annotations;
+use flumen_schema::api::{Api, ApiKind};
 use serde_json::Value;
 
+use crate::{canonical, default};
+
+/// The version in which objects of a kind are stored.
+pub fn stored_version(kind: &'static ApiKind) -> &'static ApiKind {
+    let api = Api::get();
+    let stored = match (kind.group, kind.kind) {
+        ("events.k8s.io", "Event") => api.kind("", "v1", "Event"),
+        ("autoscaling", "HorizontalPodAutoscaler") => api.kind("autoscaling", "v2", kind.kind),
+        _ => None,
+    };
+    stored.unwrap_or(kind)
+}
+
 /// Turns a canonical object of one version into one of another version of the same kind.
-pub fn convert(object: Value, _from: &ApiKind, _to: &ApiKind) -> Value {
+pub fn convert(object: Value, from: &ApiKind, to: &ApiKind) -> Value {
+    let key = |kind: &ApiKind| (kind.group, kind.version, kind.kind);
+    let (mut object, is_stored) = match (key(from), key(to)) {
+        (("events.k8s.io", ..), ("", _, "Event")) => (event::to_core(object), true),
+        (("", _, "Event"), ("events.k8s.io", ..)) => (event::from_core(object), false),
+        (("autoscaling", "v1", _), (_, "v2", _)) => (autoscaler::to_v2(object), true),
+        (("autoscaling", "v2", _), (_, "v1", _)) => (autoscaler::to_v1(object), false),
+        _ => return object,
+    };
+    object["apiVersion"] = match to.group {
+        "" => to.version.into(),
+        group => format!("{group}/{}", to.version).into(),
+    };
+    canonical(&mut object, to.object);
+    if is_stored {
+        default(&mut object, to);
+    }
     object
 }
+
+#[cfg(test)]
+mod tests;

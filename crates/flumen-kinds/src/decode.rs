@@ -145,4 +145,3 @@ fn start_of(body: &[u8]) -> String {
     }
     text
 }
-

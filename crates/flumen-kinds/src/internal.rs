@@ -52,6 +52,15 @@ pub(crate) fn shown_pointer(of: &str, value: Option<&Value>) -> Shown {
     value.map_or(Shown::Value(Value::Null), |value| shown(of, value))
 }
 
+/// A list of such structs.
+pub(crate) fn shown_list(of: &str, values: &[Value]) -> Shown {
+    let form = format!("@{of}");
+    let items = values.iter().map(|value| tree(&form, Some(value), &Value::Null)).collect();
+    let mut text = String::new();
+    write(&mut text, &Tree::List(items), None);
+    Shown::Text(text)
+}
+
 /// A struct that has names for JSON, such as `apimachinery.pkg.apis.meta.v1.LabelSelector`.
 pub(crate) fn shown_served(of: &str, value: &Value) -> Shown {
     let mut text = String::new();

@@ -17,9 +17,9 @@ mod validate;
 mod warnings;
 
 pub use canonical::{canonical, zero};
-pub use convert::convert;
+pub use convert::{convert, stored_version};
 pub use decode::{DecodeError, Decoded, Media, Strict, Target, decode, decode_value};
-pub use defaults::default;
+pub use defaults::{default, default_type};
 pub use document::Document;
 pub use flumen_object::{Quantity, QuantityError};
 pub use prepare::{

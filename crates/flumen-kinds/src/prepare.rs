@@ -12,6 +12,7 @@ mod zero;
 use flumen_schema::api::ApiKind;
 use serde_json::Value;
 
+pub(crate) use pods::quality_of_service;
 pub use strategy::{creates_on_update, reset_fields, updates_without_version};
 
 use crate::read::Read;

@@ -202,4 +202,3 @@ fn extra_value(raw: &[u8]) -> Result<Value> {
     }
     Ok(Value::Array(items))
 }
-

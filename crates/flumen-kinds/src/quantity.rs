@@ -1,5 +1,7 @@
 //! Quantities, to be compared. They come in their canonical form.
 
+use std::fmt;
+
 use serde_json::Value;
 
 /// A number of billionths, the finest that the server keeps.
@@ -62,6 +64,16 @@ impl Quantity {
     #[must_use]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// Only sums are printed; what was sent is shown as it was written.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 % UNIT == 0 {
+            return write!(f, "{}", self.0 / UNIT);
+        }
+        write!(f, "{}m", self.0 / (UNIT / 1000))
     }
 }
 

@@ -4,12 +4,29 @@
 //! not say is checked for every kind alike.
 
 mod address;
+mod batch;
+mod claims;
+mod containers;
 mod core;
+mod cron;
+mod difference;
+mod environment;
 mod format;
 mod meta;
+mod pod;
+mod pod_update;
+mod probes;
 mod report;
+mod resources;
 mod rules;
+mod scheduling;
+mod security;
 mod selector;
+mod services;
+mod signers;
+mod sources;
+mod volumes;
+mod workloads;
 
 use flumen_fields::FieldError;
 use flumen_schema::api::{ApiKind, Scope as ApiScope};

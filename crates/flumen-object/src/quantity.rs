@@ -94,6 +94,12 @@ impl Quantity {
         self.scaled(-3)
     }
 
+    /// The value rounded away from zero to thousandths; none if it is one already.
+    pub fn rounded_to_milli(&self) -> Option<Self> {
+        let amount = self.amount.rounded_up_to(-3)?;
+        Some(Self { amount, ..self.clone() })
+    }
+
     fn scaled(&self, exponent: i64) -> i64 {
         let magnitude = self.amount.scaled(exponent).unwrap_or(i128::MAX);
         let value = if self.is_negative { -magnitude } else { magnitude };

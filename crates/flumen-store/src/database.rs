@@ -1,13 +1,20 @@
 //! The file: live entries and the last revision, committed together.
 
+#[cfg(test)]
+pub(crate) mod disk;
+
 use std::{
     fs::{File, OpenOptions},
     io,
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use redb::{Builder, ReadableDatabase as _, ReadableTable as _, TableHandle as _};
+use redb::{
+    Builder, ReadableDatabase as _, ReadableTable as _, ReadableTableMetadata as _,
+    TableHandle as _,
+};
 
 use crate::{
     entry::{Entry, Event, Revision},
@@ -23,12 +30,14 @@ const CACHE: usize = 2 << 20;
 /// The revision of a new store. Clients take 0 for "any".
 pub(crate) const FIRST_REVISION: Revision = 1;
 
-#[derive(Debug)]
 pub(crate) struct Database {
-    path: PathBuf,
+    /// Opens the file, or makes it.
+    opener: Opener,
     /// `None` when it failed and could not be opened again yet.
     open: Option<redb::Database>,
 }
+
+type Opener = Box<dyn Fn() -> Result<redb::Database, Refusal> + Send>;
 
 /// What the file holds.
 pub(crate) struct Content {
@@ -39,61 +48,96 @@ pub(crate) struct Content {
 impl Database {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: &Path) -> Result<(Self, Content), OpenError> {
-        let database = open_file(path).map_err(|error| refuse(path, error))?;
-        let content = read(&database).map_err(|error| refuse(path, error))?;
-        Ok((Self { path: path.to_owned(), open: Some(database) }, content))
+        let path = path.to_owned();
+        let file = path.clone();
+        Self::with(Box::new(move || open_file(&file))).map_err(|refusal| refuse(path, refusal))
+    }
+
+    fn with(opener: Opener) -> Result<(Self, Content), Refusal> {
+        let (database, content) = guarded(|| {
+            let database = opener()?;
+            let content = read(&database)?;
+            Ok((database, content))
+        })?;
+        Ok((Self { opener, open: Some(database) }, content))
     }
 
     /// Commits changes and returns when the disk has them.
     ///
-    /// After an error they may have been committed or not; [`Self::reopen`] tells.
-    pub(crate) fn write(&self, events: &[Arc<Event>]) -> Result<(), redb::Error> {
-        let Some(last) = events.last() else { return Ok(()) };
-        let database = self.open.as_ref().ok_or(redb::Error::PreviousIo)?;
-        let transaction = database.begin_write()?;
-        {
-            let mut entries = transaction.open_table(ENTRIES)?;
-            let mut row = Vec::new();
-            for event in events {
-                let key = event.key.as_bytes();
-                match &event.entry {
-                    Some(entry) => {
-                        row = encode_entry(&event.key, entry, row);
-                        entries.insert(key, row.as_slice())?;
-                    }
-                    None => {
-                        entries.remove(key)?;
-                    }
-                }
-            }
-        }
-        write_number(&transaction, REVISION_KEY, last.revision)?;
-        // One phase: pages have checksums, so a commit that reached the disk in part is
-        // recognised when the file is opened, and one flush is enough.
-        transaction.commit()?;
+    /// After an error they may have been committed or not, and nothing can be written until
+    /// [`Self::reopen`] has told.
+    pub(crate) fn write(&mut self, events: &[Arc<Event>]) -> Result<(), redb::Error> {
+        let database = self.open.take().ok_or(redb::Error::PreviousIo)?;
+        commit(&database, events)?;
+        self.open = Some(database);
         Ok(())
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Returns to the last commit after an error, and tells its revision.
     ///
     /// The database trusts nothing in its memory after an error of the disk; a disk that was full
     /// needs no restart.
-    pub(crate) fn reopen(&mut self) -> Option<Revision> {
+    pub(crate) fn reopen(&mut self) -> Result<Revision, Refusal> {
         // Closed before it is opened: its file is locked.
         self.open = None;
-        let database = open_file(&self.path).ok()?;
-        let revision = read_number(&database, REVISION_KEY).ok()?;
+        let (database, revision) = guarded(|| {
+            let database = (self.opener)()?;
+            let revision = read_number(&database, REVISION_KEY)?;
+            Ok((database, revision))
+        })?;
         self.open = Some(database);
-        Some(revision)
+        Ok(revision)
     }
 }
 
+/// The database panics at some damaged pages. Checking all of them before would take longer than
+/// reading them.
+fn guarded<T>(open: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    // Nothing that the closure has touched is used after a panic.
+    panic::catch_unwind(AssertUnwindSafe(open))
+        .unwrap_or_else(|_| Err(Refusal::Damaged("a page is not what was written".to_owned())))
+}
+
+fn commit(database: &redb::Database, events: &[Arc<Event>]) -> Result<(), redb::Error> {
+    let Some(last) = events.last() else { return Ok(()) };
+    let transaction = database.begin_write()?;
+    {
+        let mut entries = transaction.open_table(ENTRIES)?;
+        let mut row = Vec::new();
+        for event in events {
+            let key = event.key.as_bytes();
+            match &event.entry {
+                Some(entry) => {
+                    row = encode_entry(&event.key, entry, row);
+                    entries.insert(key, row.as_slice())?;
+                }
+                None => {
+                    entries.remove(key)?;
+                }
+            }
+        }
+    }
+    write_number(&transaction, REVISION_KEY, last.revision)?;
+    // One phase: pages have checksums, so a commit that reached the disk in part is recognised when
+    // the file is opened, and one flush is enough.
+    transaction.commit()?;
+    Ok(())
+}
+
 /// Why a file is not used.
-#[derive(Debug)]
-enum Refusal {
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the file is not a store")]
     Foreign,
+    #[error("the file has schema version {0}")]
     Schema(u64),
+    #[error("{0}")]
     Damaged(String),
+    #[error(transparent)]
     Database(redb::Error),
 }
 
@@ -103,8 +147,7 @@ impl<E: Into<redb::Error>> From<E> for Refusal {
     }
 }
 
-fn refuse(path: &Path, refusal: Refusal) -> OpenError {
-    let path = path.to_owned();
+fn refuse(path: PathBuf, refusal: Refusal) -> OpenError {
     match refusal {
         Refusal::Foreign => OpenError::Foreign { path },
         Refusal::Schema(found) => OpenError::Schema { path, found, known: SCHEMA },
@@ -126,12 +169,17 @@ fn open_file(path: &Path) -> Result<redb::Database, Refusal> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(redb::Error::Io)?;
     let is_new = file.metadata().map_err(redb::Error::Io)?.len() == 0;
-    let database = Builder::new().set_cache_size(CACHE).create_file(file)?;
+    let database = prepare(builder().create_file(file)?)?;
     if is_new {
         keep_name(path).map_err(redb::Error::Io)?;
     }
-    prepare(&database)?;
     Ok(database)
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE);
+    builder
 }
 
 /// Makes the name of a new file last as long as what is in it.
@@ -145,7 +193,7 @@ fn keep_name(path: &Path) -> io::Result<()> {
 }
 
 /// Makes the tables of a new file, or checks those of an old one.
-fn prepare(database: &redb::Database) -> Result<(), Refusal> {
+fn prepare(database: redb::Database) -> Result<redb::Database, Refusal> {
     let view = database.begin_read()?;
     let tables: Vec<String> = view.list_tables()?.map(|table| table.name().to_owned()).collect();
     if tables.is_empty() {
@@ -153,13 +201,14 @@ fn prepare(database: &redb::Database) -> Result<(), Refusal> {
         transaction.open_table(ENTRIES)?;
         write_number(&transaction, SCHEMA_KEY, SCHEMA)?;
         write_number(&transaction, REVISION_KEY, FIRST_REVISION)?;
-        return Ok(transaction.commit()?);
+        transaction.commit()?;
+        return Ok(database);
     }
     if !tables.iter().any(|table| table == META.name()) {
         return Err(Refusal::Foreign);
     }
-    match read_number(database, SCHEMA_KEY)? {
-        SCHEMA => Ok(()),
+    match read_number(&database, SCHEMA_KEY)? {
+        SCHEMA => Ok(database),
         found => Err(Refusal::Schema(found)),
     }
 }
@@ -173,6 +222,9 @@ fn read(database: &redb::Database) -> Result<Content, Refusal> {
         let (key, entry) = decode_entry(key.value(), row.value())
             .ok_or_else(|| Refusal::Damaged("an entry is not what was written".to_owned()))?;
         entries.push((Arc::from(key), entry));
+    }
+    if entries.len() as u64 != table.len()? {
+        return Err(Refusal::Damaged("entries are missing".to_owned()));
     }
     Ok(Content { revision, entries })
 }
@@ -193,4 +245,26 @@ fn write_number(
     let mut table = transaction.open_table(META)?;
     table.insert(key, encode_number(key, number).as_slice())?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_schemas_are_refused_with_advice() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for (found, advice) in [(SCHEMA + 1, "a newer version wrote"), (0, "that wrote it")] {
+            let path = directory.path().join(found.to_string());
+            let (database, _) = Database::open(&path).expect("opens");
+            let transaction = database.open.as_ref().expect("open").begin_write().expect("begins");
+            write_number(&transaction, SCHEMA_KEY, found).expect("writes");
+            transaction.commit().expect("commits");
+            drop(database);
+            let Err(error) = Database::open(&path) else { panic!("opened") };
+            let expected = format!("has schema version {found}; this program knows version 1");
+            assert!(error.to_string().ends_with(&expected), "{error}");
+            assert!(error.hint().is_some_and(|hint| hint.contains(advice)), "{:?}", error.hint());
+        }
+    }
 }

@@ -58,14 +58,9 @@ impl Store {
         database: Option<Database>,
         options: Options,
     ) -> std::io::Result<Self> {
-        let Content { revision, entries } = content;
-        let shared = Arc::new(Shared {
-            state: RwLock::new(State::new(revision, entries, options)),
-            watchers: Mutex::new(Watchers::new(revision)),
-            flushes: AtomicU64::new(0),
-        });
+        let shared = Arc::new(Shared::new(content, options));
         let (queue, requests) = mpsc::channel(QUEUE);
-        let writer = Writer { shared: Arc::clone(&shared), database }.start(requests)?;
+        let writer = Writer::new(Arc::clone(&shared), database).start(requests)?;
         let inner = Inner { shared, queue: Some(queue), writer: Some(writer) };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -146,6 +141,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(content: Content, options: Options) -> Self {
+        let Content { revision, entries } = content;
+        Self {
+            state: RwLock::new(State::new(revision, entries, options)),
+            watchers: Mutex::new(Watchers::new(revision)),
+            flushes: AtomicU64::new(0),
+        }
+    }
+
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -83,27 +83,35 @@ impl Watch {
 
     /// Reads on in history, or begins to wait for new events if there is no more of it.
     fn read_history(&mut self) -> Result<(), WatchError> {
-        {
-            let state = self.shared.state();
-            let events = state.history().from(self.next).ok_or(WatchError::Lagged)?;
-            for event in events.take(STEP) {
-                self.next = event.sequence + 1;
-                if event.key.starts_with(&*self.prefix) {
-                    self.read.push_back(Arc::clone(event));
-                }
-            }
-        }
+        let is_kept = self.read_step();
         // Nothing is published while this is held.
         let mut watchers = self.shared.watchers();
-        if self.next < self.shared.state().history().end() {
-            return Ok(());
-        }
+        let is_end = !is_kept || self.next == self.shared.state().history().end();
         if watchers.is_closed() {
-            return if self.read.is_empty() { Err(WatchError::Closed) } else { Ok(()) };
+            let is_over = is_end && self.read.is_empty();
+            return if is_over { Err(WatchError::Closed) } else { Ok(()) };
         }
-        let (number, events) = watchers.add(&self.prefix);
-        self.live = Some(Live { number, events });
+        if !is_kept {
+            return Err(WatchError::Lagged);
+        }
+        if is_end {
+            let (number, events) = watchers.add(&self.prefix);
+            self.live = Some(Live { number, events });
+        }
         Ok(())
+    }
+
+    /// Reads some of history. Returns whether it was still there.
+    fn read_step(&mut self) -> bool {
+        let state = self.shared.state();
+        let Some(events) = state.history().from(self.next) else { return false };
+        for event in events.take(STEP) {
+            self.next = event.sequence + 1;
+            if event.key.starts_with(&*self.prefix) {
+                self.read.push_back(Arc::clone(event));
+            }
+        }
+        true
     }
 }
 

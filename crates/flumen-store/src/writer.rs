@@ -4,9 +4,12 @@
 //! the changes of all of them at once, publishes them and answers. While it waits for the disk the
 //! next transactions gather, so the number of flushes hardly grows with the number of writers.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::HashMap,
-    io,
+    io, mem,
     sync::{Arc, atomic::Ordering},
     thread::{self, JoinHandle},
 };
@@ -28,16 +31,24 @@ pub(crate) const QUEUE: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) transaction: Transaction,
-    pub(crate) answer: oneshot::Sender<Result<Revision, CommitError>>,
+    pub(crate) answer: Answer,
 }
 
+type Answer = oneshot::Sender<Result<Revision, CommitError>>;
+
 pub(crate) struct Writer {
-    pub(crate) shared: Arc<Shared>,
+    shared: Arc<Shared>,
     /// `None` keeps everything in memory.
-    pub(crate) database: Option<Database>,
+    database: Option<Database>,
+    /// Changes that the file may hold or not, since writing them failed.
+    doubtful: Vec<Arc<Event>>,
 }
 
 impl Writer {
+    pub(crate) fn new(shared: Arc<Shared>, database: Option<Database>) -> Self {
+        Self { shared, database, doubtful: Vec::new() }
+    }
+
     /// Runs until the other end of the queue is gone.
     pub(crate) fn start(self, queue: mpsc::Receiver<Request>) -> io::Result<JoinHandle<()>> {
         thread::Builder::new().name("store".to_owned()).spawn(move || self.run(queue))
@@ -46,53 +57,75 @@ impl Writer {
     fn run(mut self, mut queue: mpsc::Receiver<Request>) {
         let mut requests = Vec::with_capacity(QUEUE);
         while queue.blocking_recv_many(&mut requests, QUEUE) > 0 {
-            self.commit(&mut requests);
+            self.commit(requests.drain(..));
         }
+        // Before watchers learn that the store is closed, so that they may open the file.
+        self.database = None;
         self.shared.watchers().close();
     }
 
-    fn commit(&mut self, requests: &mut Vec<Request>) {
+    fn commit(&mut self, requests: impl Iterator<Item = Request>) {
+        let recovered = self.recover();
         let mut batch = Batch::default();
-        let mut answers = Vec::with_capacity(requests.len());
+        let mut answers = Vec::new();
         {
             let state = self.shared.state();
-            for Request { transaction, answer } in requests.drain(..) {
+            for Request { transaction, answer } in requests {
                 answers.push((answer, batch.add(&state, transaction)));
             }
         }
-        let events = batch.events;
-        let failure = self.write(&events).err();
-        let is_written = failure.is_none() || self.was_written(&events);
-
-        // Held until all have their events, so that no watch begins in between.
-        let mut watchers = self.shared.watchers();
-        if is_written {
-            self.shared.state_mut().apply(&events);
-        }
-        for (answer, result) in answers {
-            // A conflict may be with a change that failed, so all are told of the failure.
-            let result = failure.clone().map_or(result, Err);
-            // Who does not wait any more need not know.
-            let _ = answer.send(result);
-        }
-        if is_written {
-            watchers.dispatch(&events);
+        match recovered.and_then(|()| self.write(&batch.events)) {
+            Ok(()) => self.publish(&batch.events, answers),
+            Err(error) => {
+                // A conflict may be with a change that failed, so all are told of the failure.
+                for (answer, _) in answers {
+                    let _ = answer.send(Err(error.clone()));
+                }
+            }
         }
     }
 
-    fn write(&self, events: &[Arc<Event>]) -> Result<(), CommitError> {
-        let Some(database) = self.database.as_ref().filter(|_| !events.is_empty()) else {
+    fn write(&mut self, events: &[Arc<Event>]) -> Result<(), CommitError> {
+        let Some(database) = self.database.as_mut().filter(|_| !events.is_empty()) else {
             return Ok(());
         };
         self.shared.flushes.fetch_add(1, Ordering::Relaxed);
-        database.write(events).map_err(|source| CommitError::Storage { source: Arc::new(source) })
+        database.write(events).map_err(|error| {
+            self.doubtful = events.to_vec();
+            CommitError::Storage { source: Arc::new(error) }
+        })
     }
 
-    /// Whether changes are in the file although writing them failed. If so readers must see them,
+    /// After a failure, asks the file whether the changes took place. If so readers must see them,
     /// or the next writers would build on something else than the file.
-    fn was_written(&mut self, events: &[Arc<Event>]) -> bool {
-        let found = self.database.as_mut().and_then(Database::reopen);
-        found.is_some() && found == events.last().map(|event| event.revision)
+    fn recover(&mut self) -> Result<(), CommitError> {
+        let Some(database) = self.database.as_mut().filter(|database| !database.is_open()) else {
+            return Ok(());
+        };
+        let revision = database
+            .reopen()
+            .map_err(|refusal| CommitError::Storage { source: Arc::new(refusal) })?;
+        let events = mem::take(&mut self.doubtful);
+        if events.last().is_some_and(|event| event.revision == revision) {
+            self.publish(&events, Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Shows changes to readers, to those who made them and to watchers.
+    fn publish(
+        &self,
+        events: &[Arc<Event>],
+        answers: Vec<(Answer, Result<Revision, CommitError>)>,
+    ) {
+        // Held until all have their events, so that no watch begins in between.
+        let mut watchers = self.shared.watchers();
+        self.shared.state_mut().apply(events);
+        for (answer, result) in answers {
+            // Who does not wait any more need not know.
+            let _ = answer.send(result);
+        }
+        watchers.dispatch(events);
     }
 }
 

@@ -3,24 +3,59 @@
 use serde_json::Value;
 
 use super::{Request, options::FieldValidation};
-use crate::{ApiError, Media, meta};
+use crate::{
+    ApiError, Media, meta,
+    rules::{self, Problems},
+};
 
 /// The object of a create or an update, with defaults, in the version of the request.
 pub(crate) fn object(
     request: &Request<'_>,
-    _validation: FieldValidation,
+    validation: FieldValidation,
 ) -> Result<Value, ApiError> {
     let call = request.call;
-    let mut object: Value = match call.media {
-        None | Some(Media::Json) => serde_json::from_slice(&call.body)
-            .map_err(|error| ApiError::bad_request(error.to_string()))?,
-        Some(_) => return Err(ApiError::bad_request("this type of body is not read yet")),
-    };
-    if let Value::Object(map) = &mut object {
-        map.insert("apiVersion".to_owned(), request.resource.api_version().into());
-        map.insert("kind".to_owned(), request.resource.kind.clone().into());
+    let media = media_of(call.media)?;
+    let read = rules::read(&request.resource, &call.body, media)?;
+    report(request, validation, read.problems).map_err(|error| {
+        let resource = &request.resource;
+        ApiError::bad_request(format!(
+            "{} in version {:?} cannot be handled as a {}: {error}",
+            resource.kind, resource.version, resource.kind
+        ))
+    })?;
+    Ok(read.object)
+}
+
+/// How a body is written that is no patch.
+pub(crate) fn media_of(media: Option<Media>) -> Result<flumen_kinds::Media, ApiError> {
+    match media {
+        None | Some(Media::Json) => Ok(flumen_kinds::Media::Json),
+        Some(Media::Yaml) => Ok(flumen_kinds::Media::Yaml),
+        Some(Media::Protobuf) => Ok(flumen_kinds::Media::Protobuf),
+        Some(_) => {
+            let message = "the body of the request was in an unknown format - accepted media types \
+                           include: application/json, application/yaml, \
+                           application/vnd.kubernetes.protobuf";
+            Err(ApiError::new(415, Some(crate::Reason::UnsupportedMediaType), message))
+        }
     }
-    Ok(object)
+}
+
+/// Warns of fields that are unknown or there twice, or refuses them, as the request wants it.
+pub(crate) fn report(
+    request: &Request<'_>,
+    validation: FieldValidation,
+    problems: Problems,
+) -> Result<(), String> {
+    if problems.error.is_empty() {
+        return Ok(());
+    }
+    match validation {
+        FieldValidation::Ignore => {}
+        FieldValidation::Warn => problems.warnings.into_iter().for_each(|text| request.warn(text)),
+        FieldValidation::Strict => return Err(problems.error),
+    }
+    Ok(())
 }
 
 /// Fills in the namespace of the request, or refuses another.
@@ -35,7 +70,8 @@ pub(crate) fn match_namespace(request: &Request<'_>, object: &mut Value) -> Resu
     } else if found.is_empty() {
         meta::set(object, "namespace", wanted);
     } else {
-        let why = "the namespace of the provided object does not match the namespace sent on the request";
+        let why =
+            "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(why));
     }
     Ok(())

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Request, delete::{self, DeleteOptions}, list};
+use super::{
+    Request,
+    delete::{self, DeleteOptions},
+    list,
+};
 use crate::{Answer, ApiError, Payload, Reason, meta, rules};
 
 pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, ApiError> {

@@ -39,7 +39,9 @@ impl Continuation {
 
     pub(crate) fn decode(token: &str) -> Result<Self, ApiError> {
         let invalid = |why: String| {
-            ApiError::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
+            ApiError::bad_request(format!(
+                "invalid continue token: continue key is not valid: {why}"
+            ))
         };
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(error.to_string()))?;
         let decoded: Self = serde_json::from_slice(&bytes).map_err(|error| {

@@ -41,7 +41,8 @@ pub(crate) async fn insert(
 ) -> Result<Value, ApiError> {
     let write = Write::create(request, options);
     write.mutate(&mut object, None).await?;
-    let generated = meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
+    let generated =
+        meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
     if !generated {
         return insert_named(&write, object).await;
     }

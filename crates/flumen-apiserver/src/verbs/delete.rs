@@ -157,9 +157,8 @@ fn begin_grace(request: &Request<'_>, object: &mut Value, options: &DeleteOption
         return Grace::Begun(asked);
     }
     let spec = &object["spec"];
-    let mut seconds = asked
-        .or_else(|| spec["terminationGracePeriodSeconds"].as_i64())
-        .unwrap_or(30);
+    let mut seconds =
+        asked.or_else(|| spec["terminationGracePeriodSeconds"].as_i64()).unwrap_or(30);
     let is_scheduled = spec["nodeName"].as_str().is_some_and(|node| !node.is_empty());
     let has_ended = matches!(object["status"]["phase"].as_str(), Some("Failed" | "Succeeded"));
     if !is_scheduled || has_ended {

@@ -24,7 +24,8 @@ pub(crate) async fn wait_for(store: &Store, wanted: Revision) -> Result<(), ApiE
     if wanted <= store.revision() {
         return Ok(());
     }
-    let mut watch = store.watch("", store.revision()).map_err(|error| storage::read_error(&error))?;
+    let mut watch =
+        store.watch("", store.revision()).map_err(|error| storage::read_error(&error))?;
     let arrived = async { while store.revision() < wanted && watch.next().await.is_ok() {} };
     // Whether the wait was long enough shows in the revision.
     let _ = tokio::time::timeout(PATIENCE, arrived).await;

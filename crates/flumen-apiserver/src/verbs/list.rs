@@ -129,7 +129,11 @@ impl Page<'_> {
                         true => Some(store.count(&rest)?),
                         false => None,
                     };
-                    return Ok(Listed { items, revision: read.revision, rest: Some((token, remaining)) });
+                    return Ok(Listed {
+                        items,
+                        revision: read.revision,
+                        rest: Some((token, remaining)),
+                    });
                 }
             }
             match read.entries.last() {
@@ -198,7 +202,8 @@ pub(crate) fn parse_version(text: &str) -> Result<Revision, ApiError> {
     }
     text.parse().map_err(|_| {
         let why = format!("strconv.ParseUint: parsing {text:?}: invalid syntax");
-        let message = format!("invalid resource version: resourceVersion: Invalid value: {text:?}: {why}");
+        let message =
+            format!("invalid resource version: resourceVersion: Invalid value: {text:?}: {why}");
         ApiError::bad_request(message)
     })
 }

@@ -104,11 +104,15 @@ fn unescape(value: &str) -> Result<String, String> {
                 Some(escaped @ ('\\' | ',' | '=')) => text.push(escaped),
                 other => {
                     let sequence = format!("\\{}", other.map(String::from).unwrap_or_default());
-                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
+                    return Err(format!(
+                        "invalid field selector: invalid escape sequence: {sequence}"
+                    ));
                 }
             },
             ',' | '=' => {
-                return Err(format!("invalid field selector: unescaped character in value: {letter}"));
+                return Err(format!(
+                    "invalid field selector: unescaped character in value: {letter}"
+                ));
             }
             other => text.push(other),
         }

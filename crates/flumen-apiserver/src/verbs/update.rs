@@ -7,7 +7,7 @@ use super::{
     options::WriteOptions,
     write::{self, Update},
 };
-use crate::{Answer, ApiError, meta, policy, rules, storage::Stored};
+use crate::{Answer, ApiError, meta, rules, storage::Stored};
 
 pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = WriteOptions::of(request.call)?;
@@ -25,7 +25,7 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
         name: &request.target().name,
         subresource,
         make: &make,
-        creates: subresource.is_empty() && policy::creates_on_update(&request.resource),
+        creates: subresource.is_empty() && rules::creates_on_update(&request.resource),
         uid: uid.as_deref(),
         options: &options,
     };

@@ -1,11 +1,12 @@
 //! What all writes have in common: ownership of fields, admission, preparation, validation, and the
 //! loop that writes only what nobody else has changed meanwhile.
 
+use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, meta, policy, rules,
+    ApiError, clock, meta, rules,
     storage::{self, Stored, WriteError},
 };
 
@@ -115,13 +116,12 @@ fn check_version(
         })?
     };
     if number == 0 {
-        if policy::updates_without_version(&request.resource) {
+        if rules::updates_without_version(&request.resource) {
             return Ok(());
         }
-        let at = flumen_fields::Path::new("metadata");
-        let at = at.child("resourceVersion");
-        let error =
-            flumen_fields::FieldError::invalid(&at, 0, "must be specified for an update");
+        let metadata = Path::new("metadata");
+        let at = metadata.child("resourceVersion");
+        let error = FieldError::invalid(&at, 0, "must be specified for an update");
         let resource = &request.resource;
         return Err(ApiError::invalid(&resource.group, &resource.plural, name, &[error]));
     }
@@ -192,21 +192,37 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
+    /// Prepares a new object and refuses an invalid one.
     pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
-        let _ = object;
+        let resource = &self.request.resource;
+        rules::prepare_create(resource, object, &clock::text(clock::now()));
+        self.refuse(object, &rules::validate_create(resource, object))?;
+        self.warn(object, None);
         Ok(())
     }
 
-    /// Takes over what only the server says, then asks the rules of the kind.
+    /// The same for an object that replaces another.
     pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
-        keep(object, old, "generation", true);
-        keep(object, old, "uid", meta::uid(object).is_empty());
-        keep(object, old, "creationTimestamp", meta::has(old, "creationTimestamp"));
-        keep(object, old, "deletionTimestamp", meta::has(old, "deletionTimestamp"));
-        let has_grace = meta::has(object, "deletionGracePeriodSeconds");
-        let had_grace = meta::has(old, "deletionGracePeriodSeconds");
-        keep(object, old, "deletionGracePeriodSeconds", had_grace && !has_grace);
+        let (resource, part) = (&self.request.resource, self.subresource);
+        rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
+        self.refuse(object, &rules::validate_update(resource, part, object, old))?;
+        self.warn(object, Some(old));
         Ok(())
+    }
+
+    fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let resource = &self.request.resource;
+        let (group, kind) = rules::hub_kind(resource);
+        Err(ApiError::invalid(group, kind, meta::name(object), errors))
+    }
+
+    fn warn(&self, object: &Value, old: Option<&Value>) {
+        for warning in rules::warnings(&self.request.resource, object, old) {
+            self.request.warn(warning);
+        }
     }
 
     /// Stores the new state, unless it is the present one or ends the life of the object.
@@ -231,19 +247,6 @@ impl<'a> Write<'a> {
         let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
         Ok(object)
-    }
-}
-
-/// Takes a field of the metadata from the old state, also if it is missing there.
-fn keep(object: &mut Value, old: &Value, field: &str, wanted: bool) {
-    if !wanted {
-        return;
-    }
-    match meta::of(old).and_then(|meta| meta.get(field)) {
-        Some(value) => meta::set(object, field, value.clone()),
-        None => {
-            meta::remove(object, field);
-        }
     }
 }
 

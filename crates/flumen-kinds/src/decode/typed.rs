@@ -190,7 +190,14 @@ impl<'t> Walk<'t> {
             return Ok(());
         }
         let value = self.value(node, &field.form, object.remove(field.name))?;
-        if field.presence != Presence::Filled || !is_empty(&value) {
+        let is_dropped = match field.presence {
+            Presence::Filled => is_empty(&value),
+            // The server stores objects in protobuf, which has no empty lists, and answers with what
+            // it stored.
+            Presence::Always => matches!(&value, Value::Array(items) if items.is_empty()),
+            Presence::Given | Presence::Nullable => false,
+        };
+        if !is_dropped {
             object.insert(field.name.to_owned(), value);
         }
         Ok(())
@@ -240,6 +247,8 @@ impl<'t> Walk<'t> {
         for (key, value) in node.members() {
             self.path.push(Step::Key(key));
             let value = match value.is_null() {
+                // The server's storage has no null bytes.
+                true if *of == Form::Bytes => Value::String(String::new()),
                 true => zero_form(of),
                 false => self.value(value, of, None)?,
             };

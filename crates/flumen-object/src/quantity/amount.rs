@@ -59,16 +59,30 @@ impl Amount {
 
     /// Drops what is too small, rounding up, and then the zeros at the end.
     pub(super) fn round_up(&mut self) {
-        let excess = usize::try_from(NANO.saturating_sub(self.exponent)).unwrap_or(0);
+        self.round_up_to(NANO);
+        self.trim();
+    }
+
+    /// The amount in units of a power of ten; none if it is whole in them.
+    pub(super) fn rounded_up_to(&self, exponent: i64) -> Option<Self> {
+        (self.exponent < exponent && !self.is_zero()).then(|| {
+            let mut rounded = self.clone();
+            rounded.round_up_to(exponent);
+            rounded.trim();
+            rounded
+        })
+    }
+
+    fn round_up_to(&mut self, exponent: i64) {
+        let excess = usize::try_from(exponent.saturating_sub(self.exponent)).unwrap_or(0);
         if excess > 0 {
             let kept = self.digits.len().saturating_sub(excess);
             let is_exact = self.digits.drain(kept..).all(|digit| digit == 0);
-            self.exponent = NANO;
+            self.exponent = exponent;
             if !is_exact {
                 self.increment();
             }
         }
-        self.trim();
     }
 
     fn trim(&mut self) {

@@ -135,3 +135,18 @@ fn whole_numbers_are_rounded_away_from_zero() {
     assert!(!quantity("2m").is_whole());
     assert_eq!(Quantity::from(-7).to_string(), "-7");
 }
+
+#[test]
+fn thousandths_are_rounded_up() {
+    let check = |text: &str, expected: Option<&str>| {
+        let rounded = quantity(text).rounded_to_milli().map(|rounded| rounded.to_string());
+        assert_eq!(rounded.as_deref(), expected, "{text}");
+    };
+    check("1n", Some("1m"));
+    check("1500u", Some("2m"));
+    check("-1500u", Some("-2m"));
+    check("999999u", Some("1"));
+    check("1m", None);
+    check("1Gi", None);
+    check("0", None);
+}

@@ -2,7 +2,12 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests look at the files of the store")]
 
+mod crash;
 mod file;
+mod hostile;
 mod mode;
+mod model;
+mod random;
 mod reads;
+mod watches;
 mod writes;

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 pub(crate) struct Held {
     pub(crate) store: Store,
     directory: Option<TempDir>,
+    options: Options,
 }
 
 impl Held {
@@ -16,9 +17,18 @@ impl Held {
         self.directory.as_ref().map(|directory| directory.path().join("store"))
     }
 
-    /// Ends the store and leaves its directory.
+    /// Closes the store and leaves its directory.
     pub(crate) fn close(self) -> Option<TempDir> {
         self.directory
+    }
+
+    /// Closes the store and opens it again, if it is in a file.
+    pub(crate) fn reopen(&mut self) -> bool {
+        let Some(path) = self.path() else { return false };
+        // The file cannot be opened twice.
+        self.store = Store::in_memory(self.options).expect("starts");
+        self.store = Store::open(&path, self.options).expect("opens");
+        true
     }
 }
 
@@ -27,7 +37,10 @@ pub(crate) fn both(options: Options) -> [Held; 2] {
     let directory = tempfile::tempdir().expect("a directory");
     let file = Store::open(&directory.path().join("store"), options).expect("opens");
     let memory = Store::in_memory(options).expect("starts");
-    [Held { store: file, directory: Some(directory) }, Held { store: memory, directory: None }]
+    [
+        Held { store: file, directory: Some(directory), options },
+        Held { store: memory, directory: None, options },
+    ]
 }
 
 pub(crate) async fn put(store: &Store, key: &str, value: &str) -> Revision {

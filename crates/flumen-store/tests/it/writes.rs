@@ -1,6 +1,7 @@
 //! Conditions, atomic changes and limits.
 
 use flumen_store::{CommitError, Condition, MAX_KEY, MAX_VALUE, Options, Store, Transaction};
+use tokio::task::JoinSet;
 
 use crate::mode::{both, delete, put};
 
@@ -64,19 +65,17 @@ async fn one_of_many_that_race_for_a_revision_wins() {
     for held in both(Options::default()) {
         let store = &held.store;
         let revision = put(store, "/a", "0").await;
-        let attempts = (0..50).map(|number| {
+        let mut attempts = JoinSet::new();
+        for number in 0..50 {
             let change = Transaction::new()
                 .require("/a", Condition::At(revision))
                 .put("/a", number.to_string());
-            store.commit(change)
-        });
-        let mut running: Vec<_> = Vec::new();
-        for attempt in attempts {
-            running.push(Box::pin(attempt));
+            let store = store.clone();
+            attempts.spawn(async move { store.commit(change).await });
         }
         let mut won = 0;
-        for attempt in running {
-            match attempt.await {
+        for result in attempts.join_all().await {
+            match result {
                 Ok(_) => won += 1,
                 Err(CommitError::Conflict { found, .. }) => assert_eq!(found, Some(revision + 1)),
                 Err(error) => panic!("{error}"),

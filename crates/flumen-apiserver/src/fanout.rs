@@ -1,0 +1,95 @@
+//! Changes as watchers see them: read and written as text once, however many watch.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use bytes::Bytes;
+use flumen_store::{Event, Revision};
+use serde_json::Value;
+
+use crate::{ApiError, storage};
+
+/// Changes that are remembered; watchers that are further behind read them again.
+const REMEMBERED: usize = 4096;
+
+/// The changes that watchers have seen last.
+#[derive(Debug, Default)]
+pub(crate) struct Fanout {
+    recent: Mutex<BTreeMap<(Revision, Arc<str>), Arc<Change>>>,
+}
+
+/// A change of one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub event: Arc<Event>,
+    now: OnceLock<Option<Arc<Value>>>,
+    before: OnceLock<Option<Arc<Value>>>,
+    /// Events as text, by what they say and for which version.
+    lines: Mutex<Vec<(LineKey, Bytes)>>,
+}
+
+/// What a line depends on besides the change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LineKey {
+    pub kind: &'static str,
+    pub api_version: String,
+}
+
+impl Fanout {
+    pub(crate) fn of(&self, event: &Arc<Event>) -> Arc<Change> {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (event.revision, Arc::clone(&event.key));
+        let change = recent.entry(key).or_insert_with(|| Arc::new(Change::new(event)));
+        let change = Arc::clone(change);
+        if recent.len() > REMEMBERED {
+            recent.pop_first();
+        }
+        change
+    }
+}
+
+impl Change {
+    fn new(event: &Arc<Event>) -> Self {
+        Self {
+            event: Arc::clone(event),
+            now: OnceLock::new(),
+            before: OnceLock::new(),
+            lines: Mutex::default(),
+        }
+    }
+
+    /// The object after the change, if there is one.
+    pub(crate) fn now(&self) -> Option<&Arc<Value>> {
+        let read = || {
+            let entry = self.event.entry.as_ref()?;
+            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
+        };
+        self.now.get_or_init(read).as_ref()
+    }
+
+    /// The object before the change, with the version of the change.
+    pub(crate) fn before(&self) -> Option<&Arc<Value>> {
+        let read = || {
+            let entry = self.event.previous.as_ref()?;
+            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
+        };
+        self.before.get_or_init(read).as_ref()
+    }
+
+    /// The line of the change, made by the first who asks for it.
+    pub(crate) fn line(
+        &self,
+        key: LineKey,
+        make: impl FnOnce() -> Result<Bytes, ApiError>,
+    ) -> Result<Bytes, ApiError> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, line)) = lines.iter().find(|(known, _)| *known == key) {
+            return Ok(line.clone());
+        }
+        let line = make()?;
+        lines.push((key, line.clone()));
+        Ok(line)
+    }
+}

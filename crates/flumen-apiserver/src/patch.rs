@@ -1,0 +1,17 @@
+//! Patches on trees of JSON, as the libraries of the real server apply them.
+
+mod go;
+mod json;
+mod merge;
+mod strategic;
+
+pub(crate) use self::{
+    json::JsonPatch,
+    merge::merge,
+    strategic::{StrategicError, strategic_merge},
+};
+
+/// A patch as messages show it.
+pub(crate) fn printed(patch: &serde_json::Map<String, serde_json::Value>) -> String {
+    go::Printed(&serde_json::Value::Object(patch.clone())).to_string()
+}

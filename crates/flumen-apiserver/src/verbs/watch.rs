@@ -1,0 +1,373 @@
+//! Objects as they change.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use flumen_fields::{FieldError, Path};
+use flumen_store::{ReadError, Revision, Watch as StoreWatch};
+use futures_util::{Stream, stream};
+use serde_json::{Value, json};
+use tokio::time::{Instant, Interval};
+
+use super::{
+    Request,
+    get::wait_for,
+    list::{number, parse_version},
+    options::{META_GROUP, is_true},
+    selection::Selection,
+};
+use crate::{
+    Answer, Api, ApiError, Payload, Query, Representation, Resource,
+    fanout::{Change, LineKey},
+    rules, storage,
+};
+
+/// A watch that names no end is closed after some time, so that clients spread over servers.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2400);
+/// How often a watch that allows bookmarks gets one.
+const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchKind {
+    Added,
+    Modified,
+    Deleted,
+    /// Nothing happened; the version of the object is where the watch has come to.
+    Bookmark,
+    /// The watch has ended; the object is a Status.
+    Error,
+}
+
+impl WatchKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+            Self::Bookmark => "BOOKMARK",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// A change of an object, in the version that was asked for.
+#[derive(Clone, Debug)]
+pub struct WatchEvent {
+    pub kind: WatchKind,
+    pub object: Arc<Value>,
+}
+
+/// An event before it is put into a shape.
+#[derive(Debug)]
+pub(crate) struct Occurrence {
+    kind: WatchKind,
+    /// In the version that is stored, except for errors.
+    object: Arc<Value>,
+    /// Present for events that other watchers see too.
+    change: Option<Arc<Change>>,
+}
+
+/// The objects of a resource as they change.
+pub(crate) struct Watcher {
+    api: Api,
+    resource: Arc<Resource>,
+    selection: Selection,
+    /// Events that come before anything of the store, last first.
+    initial: Vec<Occurrence>,
+    changes: Option<StoreWatch>,
+    bookmarks: Option<Interval>,
+    end: Instant,
+}
+
+pub(crate) async fn watch(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let watcher = Watcher::open(request).await?;
+    let lines = Lines {
+        representation: request.call.representation,
+        query: request.call.query.clone(),
+        resource: Arc::clone(&request.resource),
+        is_first: true,
+    };
+    let mut answer = Answer::new(200, Payload::Watch(Box::pin(watcher.lines(lines))));
+    answer.warnings = request.take_warnings();
+    Ok(answer)
+}
+
+impl Watcher {
+    pub(crate) async fn open(request: &Request<'_>) -> Result<Self, ApiError> {
+        let query = &request.call.query;
+        let options = WatchOptions::of(query)?;
+        let selection = Selection::of(query, &request.resource)?.with_name(&request.target().name);
+        let mut watcher = Self {
+            api: request.api.clone(),
+            resource: Arc::clone(&request.resource),
+            selection,
+            initial: Vec::new(),
+            changes: None,
+            bookmarks: None,
+            end: Instant::now() + options.timeout,
+        };
+        let prefix = storage::prefix(&request.resource, request.namespace());
+        let store = request.api.store();
+        if options.lists_first || options.version > store.revision() {
+            wait_for(store, options.version).await?;
+        }
+        let mut after = options.version;
+        if options.lists_first {
+            after = watcher.list_first(&prefix)?;
+            if options.ends_initial_events {
+                watcher.initial.push(watcher.bookmark(after, true));
+            }
+            watcher.initial.reverse();
+        } else if after == 0 {
+            after = store.revision();
+        }
+        match store.watch(&prefix, after) {
+            Ok(changes) => watcher.changes = Some(changes),
+            Err(error) => {
+                let (requested, oldest) = match error {
+                    ReadError::Compacted { requested, compacted } => (requested, compacted),
+                    ReadError::Future { requested, current } => (requested, current),
+                };
+                let status = storage::expired(requested, oldest).to_status();
+                watcher.initial.insert(0, Occurrence::error(status));
+            }
+        }
+        if options.allows_bookmarks {
+            let first = Instant::now() + BOOKMARK_PERIOD;
+            watcher.bookmarks = Some(tokio::time::interval_at(first, BOOKMARK_PERIOD));
+        }
+        Ok(watcher)
+    }
+
+    /// What is there now, as if it had just been added.
+    fn list_first(&mut self, prefix: &str) -> Result<Revision, ApiError> {
+        let range = flumen_store::Range { prefix, ..flumen_store::Range::default() };
+        let store = self.api.store();
+        let page = store.range(&range).map_err(|error| storage::read_error(&error))?;
+        for (_, entry) in &page.entries {
+            let object = storage::decode(entry)?;
+            if self.selection.matches(&self.resource, &object) {
+                let object = Arc::new(object);
+                self.initial.push(Occurrence { kind: WatchKind::Added, object, change: None });
+            }
+        }
+        Ok(page.revision)
+    }
+
+    /// The next event; none when the watch is over.
+    pub(crate) async fn next(&mut self) -> Option<Occurrence> {
+        if let Some(event) = self.initial.pop() {
+            if event.kind == WatchKind::Error {
+                self.changes = None;
+            }
+            return Some(event);
+        }
+        loop {
+            let changes = self.changes.as_mut()?;
+            let tick = async {
+                match &mut self.bookmarks {
+                    Some(bookmarks) => bookmarks.tick().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                event = changes.next() => match event {
+                    Ok(event) => {
+                        let change = self.api.fanout().of(&event);
+                        if let Some(occurrence) = self.occurrence(change) {
+                            return Some(occurrence);
+                        }
+                    }
+                    Err(_) => {
+                        let (version, compacted) = (self.api.store().revision(), self.api.store().compacted());
+                        self.changes = None;
+                        return Some(Occurrence::error(storage::expired(version, compacted).to_status()));
+                    }
+                },
+                () = tokio::time::sleep_until(self.end) => {
+                    self.changes = None;
+                    return None;
+                }
+                _ = tick => {
+                    if let Some(revision) = changes.progress() {
+                        return Some(self.bookmark(revision, false));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a change is for this watch: an object that leaves the selection is gone.
+    fn occurrence(&self, change: Arc<Change>) -> Option<Occurrence> {
+        let matches = |object: &Arc<Value>| self.selection.matches(&self.resource, object);
+        let is_in = change.now().is_some_and(matches);
+        let was_in = change.before().is_some_and(matches);
+        let (kind, object) = match (was_in, is_in) {
+            (false, true) => (WatchKind::Added, change.now()),
+            (true, true) => (WatchKind::Modified, change.now()),
+            (true, false) => (WatchKind::Deleted, change.before()),
+            (false, false) => return None,
+        };
+        let object = Arc::clone(object?);
+        Some(Occurrence { kind, object, change: Some(change) })
+    }
+
+    fn bookmark(&self, revision: Revision, ends_initial_events: bool) -> Occurrence {
+        let mut metadata = json!({ "resourceVersion": revision.to_string() });
+        if ends_initial_events {
+            metadata["annotations"] = json!({ INITIAL_EVENTS_END: "true" });
+        }
+        let object = Arc::new(rules::zero(&self.resource, metadata));
+        Occurrence { kind: WatchKind::Bookmark, object, change: None }
+    }
+
+    /// The events as values, in the version that was asked for.
+    pub(crate) fn events(self) -> impl Stream<Item = WatchEvent> + Send {
+        stream::unfold(self, |mut watcher| async {
+            let occurrence = watcher.next().await?;
+            let event = occurrence.into_event(&watcher.resource);
+            Some((event, watcher))
+        })
+    }
+
+    fn lines(self, lines: Lines) -> impl Stream<Item = Bytes> + Send {
+        stream::unfold((self, lines), |(mut watcher, mut lines)| async {
+            let occurrence = watcher.next().await?;
+            let line = match lines.line(&occurrence) {
+                Ok(line) => line,
+                Err(error) => {
+                    watcher.changes = None;
+                    plain_line(WatchKind::Error, &error.to_status())
+                }
+            };
+            Some((line, (watcher, lines)))
+        })
+    }
+}
+
+impl Occurrence {
+    fn error(status: Value) -> Self {
+        Self { kind: WatchKind::Error, object: Arc::new(status), change: None }
+    }
+
+    fn into_event(self, resource: &Resource) -> WatchEvent {
+        let Self { kind, object, .. } = self;
+        if kind == WatchKind::Error || rules::is_hub(resource) {
+            return WatchEvent { kind, object };
+        }
+        match rules::from_hub(resource, Value::clone(&object)) {
+            Ok(object) => WatchEvent { kind, object: Arc::new(object) },
+            Err(error) => {
+                WatchEvent { kind: WatchKind::Error, object: Arc::new(error.to_status()) }
+            }
+        }
+    }
+}
+
+/// How events become lines.
+struct Lines {
+    representation: Representation,
+    query: Query,
+    resource: Arc<Resource>,
+    /// Only the first table has the definitions of its columns.
+    is_first: bool,
+}
+
+impl Lines {
+    fn line(&mut self, occurrence: &Occurrence) -> Result<Bytes, ApiError> {
+        let kind = occurrence.kind;
+        if kind == WatchKind::Error {
+            return Ok(plain_line(kind, &occurrence.object));
+        }
+        if self.representation == Representation::Object {
+            let make = || {
+                if rules::is_hub(&self.resource) {
+                    return Ok(plain_line(kind, &occurrence.object));
+                }
+                let object = Value::clone(&occurrence.object);
+                Ok(plain_line(kind, &rules::from_hub(&self.resource, object)?))
+            };
+            let api_version = self.resource.api_version();
+            return match &occurrence.change {
+                Some(change) => change.line(LineKey { kind: kind.name(), api_version }, make),
+                None => make(),
+            };
+        }
+        let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object))?;
+        let mut object = object;
+        if let Some(columns) = object.get_mut("columnDefinitions") {
+            if !std::mem::take(&mut self.is_first) {
+                *columns = Value::Null;
+            }
+        }
+        Ok(plain_line(kind, &object))
+    }
+}
+
+fn plain_line(kind: WatchKind, object: &Value) -> Bytes {
+    let mut line = format!("{{\"type\":\"{}\",\"object\":", kind.name()).into_bytes();
+    // A tree of JSON has no way to fail.
+    let _ = serde_json::to_writer(&mut line, object);
+    line.extend_from_slice(b"}\n");
+    line.into()
+}
+
+struct WatchOptions {
+    version: Revision,
+    timeout: Duration,
+    /// Whether present objects come first.
+    lists_first: bool,
+    /// Whether a bookmark says that all present objects have come.
+    ends_initial_events: bool,
+    allows_bookmarks: bool,
+}
+
+impl WatchOptions {
+    fn of(query: &Query) -> Result<Self, ApiError> {
+        let flag = |name: &str| query.get(name).filter(|text| !text.is_empty()).map(is_true);
+        let initial = flag("sendInitialEvents");
+        let allows_bookmarks = flag("allowWatchBookmarks").unwrap_or(false);
+        let version = query.get("resourceVersion").unwrap_or_default();
+        let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
+        check(query, initial.is_some())?;
+        let is_any = version.is_empty() || version == "0";
+        Ok(Self {
+            version: parse_version(version)?,
+            timeout: seconds.filter(|n| *n > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+            lists_first: initial.unwrap_or(is_any),
+            ends_initial_events: initial == Some(true) && allows_bookmarks,
+            allows_bookmarks,
+        })
+    }
+}
+
+fn check(query: &Query, has_initial: bool) -> Result<(), ApiError> {
+    let at = Path::new("resourceVersionMatch");
+    let wanted = query.get("resourceVersionMatch").unwrap_or_default();
+    let mut errors = Vec::new();
+    if has_initial && wanted != "NotOlderThan" {
+        let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        errors.push(FieldError::forbidden(&at, why));
+    }
+    if !wanted.is_empty() {
+        if !has_initial {
+            let why =
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            errors.push(FieldError::forbidden(&at, why));
+        }
+        if wanted != "NotOlderThan" {
+            errors.push(FieldError::not_supported(&at, wanted, &["NotOlderThan"]));
+        }
+        if query.get("continue").is_some_and(|token| !token.is_empty()) {
+            let why = "resourceVersionMatch is forbidden when continue is provided";
+            errors.push(FieldError::forbidden(&at, why));
+        }
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::invalid(META_GROUP, "ListOptions", "", &errors))
+}

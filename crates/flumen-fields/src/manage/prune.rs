@@ -1,0 +1,101 @@
+//! Removes what an applier no longer sends.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    Write,
+    managers::{Entry, Id, Managers},
+};
+use crate::{
+    FieldSet, Schema,
+    typed::{field_set, remove, with_named_fields},
+};
+
+/// The merged object without the fields and items that the applier owned, does not send any more and
+/// nobody else owns. `managers` has what it sends now, `last` what it sent before.
+pub(super) fn prune(
+    write: &Write<'_>,
+    merged: Value,
+    managers: &Managers,
+    own: &Id,
+    last: Option<&Entry>,
+) -> Result<Value, String> {
+    let Some(last) = last.filter(|last| !last.fields.is_empty()) else { return Ok(merged) };
+    let sent = managers.get(own).map_or(FieldSet::EMPTY, |entry| &entry.fields);
+    if last.api_version == write.api_version && last.fields.is_subset(sent) {
+        return Ok(merged);
+    }
+    let failed = |error| format!("failed to prune fields: {error}");
+    let Some(in_last) = Object::of(write, &merged, &last.api_version).map_err(failed)? else {
+        return Ok(merged);
+    };
+    let last_fields = with_named_fields(in_last.schema, &last.fields);
+    let pruned = remove(in_last.schema, &in_last.value, &last_fields);
+    let kept = add_back_owned(write, &in_last, pruned, managers).map_err(failed)?;
+    let Some(kept) = Object::of(write, &kept, &last.api_version).map_err(failed)? else {
+        return Ok(in_last.value);
+    };
+    // Only what the applier owned goes; what belongs to nobody or came by an update stays.
+    let gone = in_last.fields().difference(&kept.fields()).intersection(&last_fields);
+    let pruned = remove(in_last.schema, &in_last.value, &gone);
+    match Object::of(write, &pruned, write.api_version).map_err(failed)? {
+        Some(pruned) => Ok(pruned.value),
+        None => Ok(pruned),
+    }
+}
+
+/// The object with what somebody owns in it, and without the rest of what was taken.
+fn add_back_owned(
+    write: &Write<'_>,
+    merged: &Object<'_>,
+    pruned: Value,
+    managers: &Managers,
+) -> Result<Value, String> {
+    let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
+    for entry in managers.entries() {
+        let of_version = owned.entry(&entry.api_version).or_default();
+        *of_version = of_version.union(&entry.fields);
+    }
+    // The version in which fields were taken comes first: what another version is made of may be
+    // among them.
+    let first = owned.remove_entry(merged.api_version());
+    let (mut merged, mut pruned) = (merged.value.clone(), pruned);
+    for (api_version, owned) in first.into_iter().chain(owned) {
+        let of_version = |object: &Value| Object::of(write, object, api_version);
+        let (Some(all), Some(left)) = (of_version(&merged)?, of_version(&pruned)?) else {
+            continue;
+        };
+        let kept = left.fields().union(&with_named_fields(all.schema, &owned));
+        pruned = remove(all.schema, &all.value, &all.fields().difference(&kept));
+        merged = all.value;
+    }
+    Ok(pruned)
+}
+
+/// An object in one of its versions.
+struct Object<'a> {
+    value: Value,
+    schema: &'a Schema,
+}
+
+impl<'a> Object<'a> {
+    /// None if the kind is not served in the version.
+    fn of(write: &Write<'a>, object: &Value, api_version: &str) -> Result<Option<Self>, String> {
+        if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
+            let schema = write.versions.schema(api_version);
+            return Ok(schema.map(|schema| Self { value: object.clone(), schema }));
+        }
+        let converted = write.in_version(object, api_version)?;
+        Ok(converted.map(|(value, schema)| Self { value, schema }))
+    }
+
+    fn api_version(&self) -> &str {
+        self.value.get("apiVersion").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn fields(&self) -> FieldSet {
+        with_named_fields(self.schema, &field_set(self.schema, &self.value))
+    }
+}
