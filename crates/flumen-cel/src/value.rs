@@ -122,7 +122,7 @@ impl<'a> Value<'a> {
         Self::List(List::Made(Rc::new(values)))
     }
 
-    pub(crate) fn some(value: Self) -> Self {
+    pub fn some(value: Self) -> Self {
         Self::Optional(Some(Rc::new(value)))
     }
 

@@ -11,11 +11,11 @@ mod unchanged;
 use flumen_fields::FieldError;
 use serde_json::{Map, Value};
 
-pub(crate) use failure::Place;
-pub(crate) use unchanged::{Before, find_by_keys};
+pub(crate) use failure::NO_PLACE;
+pub(crate) use unchanged::{Before, find_by_keys, key_of};
 
 use crate::schema::{Additional, Schema};
-use failure::{Failure, Failures};
+use failure::{Failure, Failures, Place};
 
 /// Work that one validation may be. It is far beyond any honest schema and object.
 const STEPS: usize = 10_000_000;

@@ -47,7 +47,8 @@ pub(crate) fn remove_nulls(value: &mut Value, schema: Option<&Schema>) {
     match value {
         Value::Object(map) => map.retain(|key, value| {
             let field = schema.and_then(|schema| schema.field(key));
-            let goes = value.is_null() && field.is_some_and(|it| !it.nullable && it.default.is_none());
+            let goes =
+                value.is_null() && field.is_some_and(|it| !it.nullable && it.default.is_none());
             if !goes {
                 remove_nulls(value, field);
             }

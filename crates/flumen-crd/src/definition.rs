@@ -16,9 +16,9 @@ use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
 use crate::{names, schema::Schema};
-use spec::Spec;
 
-pub(crate) use spec::texts;
+pub(crate) use conversion::is_ca_bundle;
+pub(crate) use spec::{Names, Spec, VersionSpec, texts};
 
 /// What is wrong with a new definition, apart from its metadata.
 pub fn validate_create(definition: &Value) -> Vec<FieldError> {
@@ -59,7 +59,7 @@ pub fn validate_update(definition: &Value, old: &Value) -> Vec<FieldError> {
 /// What is wrong with the status of a definition.
 pub fn validate_status(definition: &Value) -> Vec<FieldError> {
     let status = Path::new("status");
-    let accepted = spec::Names::read(&definition["status"]["acceptedNames"]);
+    let accepted = Names::read(&definition["status"]["acceptedNames"]);
     versions::check_names(&accepted, &status.child("acceptedNames"))
 }
 
@@ -90,10 +90,7 @@ fn unknown_formats(definition: &Value) -> Vec<String> {
 
 pub(crate) fn is_established(definition: &Value) -> bool {
     let conditions = definition["status"]["conditions"].as_array();
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|it| it["type"] == "Established" && it["status"] == "True")
+    conditions.into_iter().flatten().any(|it| it["type"] == "Established" && it["status"] == "True")
 }
 
 fn check_name(definition: &Value, spec: &Spec<'_>) -> Vec<FieldError> {

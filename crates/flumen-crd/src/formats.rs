@@ -79,10 +79,10 @@ fn is_email(text: &str) -> bool {
         },
         None => text,
     };
-    let is_atom = |c: char| {
-        c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c) || !c.is_ascii()
-    };
-    let is_dotted = |text: &str| text.split('.').all(|it| !it.is_empty() && it.chars().all(is_atom));
+    let is_atom =
+        |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c) || !c.is_ascii();
+    let is_dotted =
+        |text: &str| text.split('.').all(|it| !it.is_empty() && it.chars().all(is_atom));
     let Some((local, domain)) = address.rsplit_once('@') else { return false };
     let is_quoted = local.len() > 2 && local.starts_with('"') && local.ends_with('"');
     let is_literal = domain
@@ -208,7 +208,8 @@ fn is_isbn13(text: &str) -> bool {
         return false;
     }
     let weights = [1, 3].into_iter().cycle();
-    let weighted = numbers.iter().zip(weights).map(|(digit, weight)| weight * u32::from(digit - b'0'));
+    let weighted =
+        numbers.iter().zip(weights).map(|(digit, weight)| weight * u32::from(digit - b'0'));
     u32::from(last - b'0') == (10 - weighted.sum::<u32>() % 10) % 10
 }
 
@@ -253,7 +254,8 @@ fn is_date_time(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut parts = text.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
-    let part = |range: std::ops::Range<usize>, most: &str| time.get(range).is_some_and(|it| it <= most);
+    let part =
+        |range: std::ops::Range<usize>, most: &str| time.get(range).is_some_and(|it| it <= most);
     is_date(date)
         && matches(&TIME, time)
         && part(0..2, "23")
@@ -284,13 +286,21 @@ mod tests {
         check("mac", &["00:00:5e:00:53:01", "0000.5e00.5301"], &["00:00", "00-00-5e-00-53-0x"]);
         check("uri", &["https://x", "/a", "mailto:a@b"], &["::", "x", "", "http://[::1", "a b"]);
         check("email", &["a@example.com", "Ann <a@b>"], &["a", "@b", "a@", "a b@c", "a@b..c"]);
-        check("hostname", &["a", "a-b", "example.com", "1.example.com"], &["", "-a", "a.b1", "a_b.c"]);
+        check(
+            "hostname",
+            &["a", "a-b", "example.com", "1.example.com"],
+            &["", "-a", "a.b1", "a_b.c"],
+        );
     }
 
     #[test]
     fn times() {
         check("date", &["2001-01-01"], &["x", "2001-1-1", "2001-02-30", "2001-01-01T00:00:00Z"]);
-        check("duration", &["5m", "1h30m", "22 ns", "3 days", "0"], &["5", "", "m", "5 lightyears"]);
+        check(
+            "duration",
+            &["5m", "1h30m", "22 ns", "3 days", "0"],
+            &["5", "", "m", "5 lightyears"],
+        );
         check(
             "date-time",
             &["2001-01-01T23:59:59Z", "2001-01-01t00:00:00.5+01:00"],

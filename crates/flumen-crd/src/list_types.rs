@@ -27,7 +27,7 @@ fn value(value: &Value, schema: &Schema, at: &Path<'_>, errors: &mut Vec<FieldEr
     }
     if let Some(item) = schema.item() {
         for (index, element) in items.iter().enumerate() {
-            value(element, item, &at.index(index), errors);
+            self::value(element, item, &at.index(index), errors);
         }
     }
 }

@@ -51,7 +51,9 @@ mod tests {
         for bad in ["", "1a", "a-", "A", "a.b", "ä"] {
             assert!(label_problems(bad).is_some(), "{bad}");
         }
-        assert!(label_problems(&"a".repeat(64)).is_some_and(|it| it.starts_with("must be no more")));
+        assert!(
+            label_problems(&"a".repeat(64)).is_some_and(|it| it.starts_with("must be no more"))
+        );
         assert!(subdomain_problems("1.example.com").is_empty());
         assert_eq!(subdomain_problems("a..b").len(), 1);
         assert_eq!(subdomain_problems(&format!("{}_", "a".repeat(253))).len(), 2);

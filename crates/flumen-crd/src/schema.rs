@@ -239,13 +239,19 @@ impl Schema {
     /// What the root of a resource has in any case: kind, version and the names in its metadata.
     pub(crate) fn with_type_and_metadata(&self) -> Self {
         let text = || Self { kind: "string".to_owned(), ..Self::default() };
-        let is = |name: &str, kind: &str| self.properties.get(name).is_some_and(|it| it.kind == kind);
+        let is =
+            |name: &str, kind: &str| self.properties.get(name).is_some_and(|it| it.kind == kind);
         let names = ["name", "generateName"];
         let has_names = self.properties.get("metadata").is_some_and(|metadata| {
-            names.iter().all(|it| metadata.properties.get(*it).is_some_and(|it| it.kind == "string"))
+            names
+                .iter()
+                .all(|it| metadata.properties.get(*it).is_some_and(|it| it.kind == "string"))
         });
         let mut result = self.clone();
-        if is("kind", "string") && is("apiVersion", "string") && is("metadata", "object") && has_names
+        if is("kind", "string")
+            && is("apiVersion", "string")
+            && is("metadata", "object")
+            && has_names
         {
             return result;
         }

@@ -69,7 +69,8 @@ impl Failure {
     }
 
     pub(super) fn too_long(place: &Place<'_>, most: i64) -> Self {
-        let detail = format!("may not be more than {most} bytes");
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        let detail = format!("may not be more than {most} {unit}");
         Self::at(FieldErrorKind::TooLong, place, None, detail)
     }
 
@@ -97,7 +98,8 @@ impl Failure {
             (None, "") => NO_PLACE.to_owned(),
             (None, name) => name.to_owned(),
         };
-        FieldError { kind: self.kind, field, value: self.value, detail: self.detail }
+        let value = self.value.map(Into::into);
+        FieldError { kind: self.kind, field, value, detail: self.detail }
     }
 }
 

@@ -21,12 +21,7 @@ fn types(schema: &Schema) -> Vec<&str> {
     }
 }
 
-pub(super) fn check_type(
-    value: &Value,
-    schema: &Schema,
-    place: &Place<'_>,
-    outcome: &mut Outcome,
-) {
+pub(super) fn check_type(value: &Value, schema: &Schema, place: &Place<'_>, outcome: &mut Outcome) {
     let types = types(schema);
     let allows = |kind: &str| types.contains(&kind);
     if value.is_null() {
@@ -132,7 +127,8 @@ pub(super) fn check_number(
     if let Some(factor) = schema.multiple_of {
         if factor <= 0.0 {
             let factor = number::go(factor, number);
-            let detail = format!("factor MultipleOf declared for {place} must be positive: {factor}");
+            let detail =
+                format!("factor MultipleOf declared for {place} must be positive: {factor}");
             outcome.add(Failure::invalid(place, shown(), detail));
         } else if !number::is_multiple(number, factor) {
             let factor = number::go(factor, number);

@@ -31,6 +31,10 @@ impl<'a> Before<'a> {
         self.old.is_some_and(|old| unchanged(old, value, schema))
     }
 
+    pub(crate) const fn is_known(self) -> bool {
+        self.old.is_some()
+    }
+
     pub(crate) fn field(self, key: &str, schema: &Schema) -> Self {
         // Versions are converted before they are compared, so that these never show a change.
         if self.is_root && matches!(key, "apiVersion" | "kind") || schema.field(key).is_none() {
@@ -84,7 +88,7 @@ pub(crate) fn find_by_keys<'a>(
 }
 
 /// The keys of an element in one text; `None` where one is missing or not a scalar.
-fn key_of(item: &Value, keys: &[String]) -> Option<String> {
+pub(crate) fn key_of(item: &Value, keys: &[String]) -> Option<String> {
     let mut text = String::new();
     for key in keys {
         match item.get(key)? {

@@ -78,12 +78,7 @@ pub(super) fn check(
     }
 }
 
-fn check_config(
-    config: &Value,
-    at: &Path<'_>,
-    leniency: &Leniency,
-    errors: &mut Vec<FieldError>,
-) {
+fn check_config(config: &Value, at: &Path<'_>, leniency: &Leniency, errors: &mut Vec<FieldError>) {
     let url = config["url"].as_str();
     let service = Some(&config["service"]).filter(|it| it.is_object());
     match (url, service) {

@@ -1,6 +1,6 @@
 //! Parts of a definition in the form in which the server keeps them, which some messages show whole.
 
-use flumen_fields::{FieldError, FieldErrorKind, Path};
+use flumen_fields::{FieldError, Path, Shown};
 use serde_json::Value;
 
 use super::spec::{Spec, VersionSpec};
@@ -124,12 +124,12 @@ pub(super) fn root_problem(schema: &Schema, raw: &Value, at: &Path<'_>) -> Optio
             }
         } else if !AT_ROOT.contains(&field.go) {
             let detail = format!(
-                "{}: only [{}] fields are allowed at the root of the schema if the status \
-                 subresource is enabled",
-                self::schema(raw),
+                "only [{}] fields are allowed at the root of the schema if the status subresource \
+                 is enabled",
                 AT_ROOT.join(" ")
             );
-            return Some(FieldError::new(FieldErrorKind::Invalid, at, None, detail));
+            let shown = Shown::Text(self::schema(raw));
+            return Some(FieldError::invalid(at, shown, detail));
         }
     }
     None
@@ -239,10 +239,7 @@ fn version(spec: &Spec<'_>, version: &VersionSpec<'_>) -> String {
         ("Deprecated", version.deprecated.to_string()),
         ("DeprecationWarning", value(&raw["deprecationWarning"], &Form::Plain)),
         ("Schema", unless(spec.shares.schema, &of_schema)),
-        (
-            "Subresources",
-            unless(spec.shares.subresources, &|| subresources(&raw["subresources"])),
-        ),
+        ("Subresources", unless(spec.shares.subresources, &|| subresources(&raw["subresources"]))),
         (
             "AdditionalPrinterColumns",
             unless(spec.shares.columns, &|| list(&raw["additionalPrinterColumns"], column)),

@@ -41,19 +41,10 @@ impl<'a> Context<'a> {
 
 /// Something that looks at the rules of each schema once the schema itself is found right.
 pub(super) trait RuleChecker {
-    /// Enters a part; `factor` is how many of it there may be, `None` if there is no limit.
-    fn enter(&mut self, schema: &Schema, part: Part<'_>);
+    /// Enters a part. Below `allOf` and the like there are no rules.
+    fn enter(&mut self, schema: &Schema, may_have_rules: bool);
     fn leave(&mut self);
     fn check(&mut self, schema: &Schema, at: &Path<'_>, context: &Context<'_>) -> Vec<FieldError>;
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Part<'a> {
-    Property(&'a str),
-    Additional,
-    Items,
-    /// Below `allOf` and the like, where there are no rules.
-    Other,
 }
 
 /// Problems of the schema and, apart from them, of the rules in it.
@@ -96,12 +87,12 @@ impl Walk<'_> {
     fn part(
         &mut self,
         schema: &Schema,
-        part: Part<'_>,
+        may_have_rules: bool,
         at: &Path<'_>,
         context: &Context<'_>,
         problems: &mut Problems,
     ) {
-        self.rules.enter(schema, part);
+        self.rules.enter(schema, may_have_rules);
         let found = self.schema(schema, at, context);
         self.rules.leave();
         problems.schema.extend(found.schema);
@@ -127,7 +118,7 @@ impl Walk<'_> {
                     let reason = "inside additionalProperties applying to object metadata";
                     context.no_defaults = Some(reason.to_owned());
                 }
-                self.part(values, Part::Additional, &place, &context, problems);
+                self.part(values, true, &place, &context, problems);
             }
         }
         let properties = at.child("properties");
@@ -142,7 +133,7 @@ impl Walk<'_> {
                     inner.no_defaults = Some(format!("in top-level {name}"));
                 }
             }
-            self.part(property, Part::Property(name), &properties.key(name), &inner, problems);
+            self.part(property, true, &properties.key(name), &inner, problems);
         }
         self.alternatives(schema, at, &context.below(), problems);
         let mut inner = context.below();
@@ -152,11 +143,11 @@ impl Walk<'_> {
         let items = at.child("items");
         match &schema.items {
             Some(Items::Schema(item)) => {
-                self.part(item, Part::Items, &items, &inner, problems);
+                self.part(item, true, &items, &inner, problems);
             }
             Some(Items::Schemas(schemas)) => {
                 for (index, item) in schemas.iter().enumerate() {
-                    self.part(item, Part::Items, &items.index(index), &inner, problems);
+                    self.part(item, true, &items.index(index), &inner, problems);
                 }
             }
             None => {}
@@ -171,19 +162,19 @@ impl Walk<'_> {
         problems: &mut Problems,
     ) {
         if let Some(not) = &schema.not {
-            self.part(not, Part::Other, &at.child("not"), context, problems);
+            self.part(not, false, &at.child("not"), context, problems);
         }
         let several =
             [("allOf", &schema.all_of), ("oneOf", &schema.one_of), ("anyOf", &schema.any_of)];
         for (name, parts) in several {
             let place = at.child(name);
             for (index, part) in parts.iter().enumerate() {
-                self.part(part, Part::Other, &place.index(index), context, problems);
+                self.part(part, false, &place.index(index), context, problems);
             }
         }
         let definitions = at.child("definitions");
         for (name, definition) in &schema.unsupported.definitions {
-            self.part(definition, Part::Other, &definitions.key(name), context, problems);
+            self.part(definition, false, &definitions.key(name), context, problems);
         }
     }
 }
@@ -209,11 +200,7 @@ fn words(schema: &Schema, at: &Path<'_>, context: &Context<'_>, errors: &mut Vec
         (!unsupported.definitions.is_empty(), "definitions", "definitions is not supported"),
         (unsupported.dependencies.is_some(), "dependencies", "dependencies is not supported"),
         (unsupported.reference.is_some(), "$ref", "$ref is not supported"),
-        (
-            kind == "null",
-            "type",
-            "type cannot be set to null, use nullable as an alternative",
-        ),
+        (kind == "null", "type", "type cannot be set to null, use nullable as an alternative"),
         (is_list, "items", "items must be a schema object and not an array"),
         (
             context.in_metadata && schema.embedded,
@@ -343,7 +330,8 @@ fn list_map(schema: &Schema, at: &Path<'_>, errors: &mut Vec<FieldError>) {
     for (place, key) in schema.list_map_keys.iter().enumerate() {
         match item.properties.get(key) {
             Some(property) if matches!(property.kind.as_str(), "array" | "object") => {
-                let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+                let detail =
+                    "must be a scalar type if parent array's x-kubernetes-list-type is map";
                 let place = properties.key(key);
                 errors.push(FieldError::invalid(&place.child("type"), "object", detail));
             }
@@ -388,8 +376,7 @@ pub(super) fn map_keys(schema: &Schema, at: &Path<'_>) -> Vec<FieldError> {
             errors.push(FieldError::required(&place.child("default"), detail));
         }
         if property.nullable {
-            let detail =
-                "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
+            let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
             errors.push(FieldError::forbidden(&place.child("nullable"), detail));
         }
     }

@@ -151,7 +151,8 @@ fn metadata(schema: &Schema, level: Level, at: &Path<'_>, errors: &mut Vec<Field
 }
 
 fn restricts_names_only(metadata: &Schema) -> bool {
-    let named = metadata.properties.keys().all(|name| matches!(name.as_str(), "name" | "generateName"));
+    let named =
+        metadata.properties.keys().all(|name| matches!(name.as_str(), "name" | "generateName"));
     let rest = Schema {
         kind: String::new(),
         default: None,
@@ -225,7 +226,11 @@ fn nested(schema: &Schema, skip_any_of: bool, at: &Path<'_>, errors: &mut Vec<Fi
             "x-kubernetes-list-map-keys",
             "must be empty to be structural",
         ),
-        (schema.list_type.is_some(), "x-kubernetes-list-type", "must be undefined to be structural"),
+        (
+            schema.list_type.is_some(),
+            "x-kubernetes-list-type",
+            "must be undefined to be structural",
+        ),
         (schema.map_type.is_some(), "x-kubernetes-map-type", "must be undefined to be structural"),
         (!schema.rules.is_empty(), "x-kubernetes-validations", "must be empty to be structural"),
     ];
@@ -261,7 +266,8 @@ fn complete(
     if let Some(not) = &value.not {
         complete_nested(not, structure, at, &said_at.child("not"), errors);
     }
-    for (name, parts) in [("allOf", &value.all_of), ("anyOf", &value.any_of), ("oneOf", &value.one_of)]
+    for (name, parts) in
+        [("allOf", &value.all_of), ("anyOf", &value.any_of), ("oneOf", &value.one_of)]
     {
         let place = said_at.child(name);
         for (index, part) in parts.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The versions of a definition, and what each may say or all may say together.
 
-use flumen_fields::{FieldError, FieldErrorKind, Path};
+use flumen_fields::{FieldError, Path, Shown};
 use serde_json::Value;
 
 use super::{
@@ -10,10 +10,7 @@ use super::{
     spec::{Names, Spec, VersionSpec},
     structural,
 };
-use crate::{
-    field_path, names,
-    schema::Schema,
-};
+use crate::{field_path, names, schema::Schema};
 
 const MOST_SELECTABLE: usize = 8;
 
@@ -66,7 +63,15 @@ fn check_version(
         let has_status = version.has_status();
         let is_unchanged = leniency.unchanged.iter().any(|name| name == version.name);
         let at = at.child("schema");
-        check_schema(schema, &version.raw["schema"], has_status, is_unchanged, &at, leniency, errors);
+        check_schema(
+            schema,
+            &version.raw["schema"],
+            has_status,
+            is_unchanged,
+            &at,
+            leniency,
+            errors,
+        );
     }
     if !shares.subresources {
         check_subresources(version.subresources, &at.child("subresources"), errors);
@@ -94,8 +99,8 @@ fn check_version(
 fn check_set(spec: &Spec<'_>, at: &Path<'_>, errors: &mut Vec<FieldError>) {
     let place = at.child("versions");
     let mut refuse = |detail: &str| {
-        let detail = format!("{}: {detail}", go_form::versions(spec));
-        errors.push(FieldError::new(FieldErrorKind::Invalid, &place, None, detail));
+        let shown = Shown::Text(go_form::versions(spec));
+        errors.push(FieldError::invalid(&place, shown, detail));
     };
     let mut names: Vec<_> = spec.versions.iter().map(|version| version.name).collect();
     names.sort_unstable();
@@ -320,9 +325,7 @@ fn check_selectable(
         }
     }
     if known.len() > MOST_SELECTABLE && !is_excused {
-        let detail = format!("must have at most {MOST_SELECTABLE} items");
-        let count = Some(Value::from(known.len()));
-        errors.push(FieldError::new(FieldErrorKind::TooMany, at, count, detail));
+        errors.push(FieldError::too_many(at, known.len(), MOST_SELECTABLE));
     }
 }
 
