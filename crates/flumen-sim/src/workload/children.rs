@@ -92,7 +92,7 @@ pub(super) fn claim<'a>(
     context: Context<'a>,
     plan: &mut Plan,
     children: Kind,
-    (kind, owner): (Kind, &Value),
+    (kind, owner): (Kind, &'a Value),
     selects: impl Fn(&Value) -> bool,
 ) -> Vec<&'a Value> {
     let uid = object::uid(owner).to_owned();

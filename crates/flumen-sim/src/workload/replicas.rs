@@ -233,7 +233,7 @@ mod tests {
         set["spec"]["minReadySeconds"] = 5.into();
         let pods = vec![pod("a", true, Some(&set))];
         let plan = decided(&set, pods);
-        assert_eq!(plan.again.map(|time| time.as_second()), Some(5));
+        assert_eq!(plan.again.map(Timestamp::as_second), Some(5));
         let Some(Action::ReplaceStatus { object, .. }) = plan.actions.first() else {
             panic!("{plan:?}")
         };
