@@ -204,3 +204,54 @@ pub(crate) fn updates_without_version(resource: &Resource) -> bool {
         Behaviour::Builtin { hub, .. } => flumen_kinds::updates_without_version(hub),
     }
 }
+
+/// What the scale of an object shows.
+#[derive(Debug, Default)]
+pub(crate) struct ScaleParts {
+    pub replicas: i64,
+    /// As the status has it.
+    pub present: i64,
+    pub selector: String,
+}
+
+pub(crate) fn scale_parts(resource: &Resource, object: &Value) -> ScaleParts {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => ScaleParts {
+            replicas: object["spec"]["replicas"].as_i64().unwrap_or_default(),
+            present: object["status"]["replicas"].as_i64().unwrap_or_default(),
+            selector: selector_text(&object["spec"]["selector"]),
+        },
+    }
+}
+
+/// A label selector in the notation of queries. A plain map is one of equal values.
+fn selector_text(selector: &Value) -> String {
+    let is_structured = ["matchLabels", "matchExpressions"]
+        .iter()
+        .any(|part| selector.get(part).is_some_and(|part| !part.is_string()));
+    let labels = if is_structured { &selector["matchLabels"] } else { selector };
+    let mut terms: Vec<(String, String)> = labels
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())))
+        .collect();
+    let expressions = selector["matchExpressions"].as_array().filter(|_| is_structured);
+    for expression in expressions.into_iter().flatten() {
+        let key = expression["key"].as_str().unwrap_or_default();
+        let values = expression["values"].as_array().into_iter().flatten();
+        let mut values: Vec<&str> = values.filter_map(Value::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let term = match expression["operator"].as_str().unwrap_or_default() {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.to_owned(),
+        };
+        terms.push((key.to_owned(), term));
+    }
+    terms.sort();
+    let terms: Vec<String> = terms.into_iter().map(|(_, term)| term).collect();
+    terms.join(",")
+}

@@ -90,6 +90,19 @@ async fn remove_once(
     let mut object = live.object.clone();
     check_preconditions(request, &object, options)?;
     let store = request.api.store();
+    if is_held_namespace(request, &object) {
+        if !meta::is_deleting(&object) {
+            meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
+            object["status"]["phase"] = "Terminating".into();
+            if !options.dry_run {
+                let value = storage::encode(&mut object)?;
+                let revision =
+                    storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+                meta::set(&mut object, "resourceVersion", revision.to_string());
+            }
+        }
+        return Ok(Deleted { object, is_gone: false, is_shown: true });
+    }
     let grace = begin_grace(request, &mut object, options);
     if grace == Grace::Pending {
         return Ok(Deleted { object, is_gone: false, is_shown: false });
@@ -116,6 +129,13 @@ async fn remove_once(
         storage::delete(store, key.to_owned(), live.revision).await?;
     }
     Ok(Deleted { object, is_gone: true, is_shown: false })
+}
+
+/// Namespaces stay until their own finalizers are gone.
+fn is_held_namespace(request: &Request<'_>, object: &Value) -> bool {
+    let resource = &request.resource;
+    (&*resource.group, &*resource.plural) == ("", "namespaces")
+        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,15 +311,29 @@ impl DeleteOptions {
     fn from_body(request: &Request<'_>, errors: &mut Vec<FieldError>) -> Result<Self, ApiError> {
         let body: Value = serde_json::from_slice(&request.call.body)
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
+        Ok(Self::from_options(&body, errors))
+    }
+
+    /// The options within another body.
+    pub(crate) fn from_value(options: &Value) -> Result<Self, ApiError> {
+        let mut errors = Vec::new();
+        let options = Self::from_options(options, &mut errors);
+        if errors.is_empty() {
+            return Ok(options);
+        }
+        Err(ApiError::invalid(META_GROUP, "DeleteOptions", "", &errors))
+    }
+
+    fn from_options(body: &Value, errors: &mut Vec<FieldError>) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let dry_run = body["dryRun"].as_array().map(Vec::as_slice).unwrap_or_default();
-        Ok(Self {
+        Self {
             grace_seconds: body["gracePeriodSeconds"].as_i64(),
             uid: text(&body["preconditions"]["uid"]),
             resource_version: text(&body["preconditions"]["resourceVersion"]),
             orphan_dependents: body["orphanDependents"].as_bool(),
             propagation: text(&body["propagationPolicy"]),
             dry_run: check_dry_run(dry_run.iter().filter_map(Value::as_str), errors),
-        })
+        }
     }
 }

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Answer, Api, ApiError, Payload, Query, Representation, Resource,
     fanout::{Change, LineKey},
-    rules, storage,
+    represent, rules, storage,
 };
 
 /// A watch that names no end is closed after some time, so that clients spread over servers.
@@ -297,7 +297,9 @@ impl Lines {
             };
         }
         let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object))?;
-        let mut object = object;
+        let resource = Some(Arc::clone(&self.resource));
+        let payload = Payload::Object { object, resource };
+        let mut object = represent::payload(payload, self.representation, &self.query)?;
         if let Some(columns) = object.get_mut("columnDefinitions") {
             if !std::mem::take(&mut self.is_first) {
                 *columns = Value::Null;

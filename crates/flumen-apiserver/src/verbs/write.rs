@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, clock, meta, rules,
+    ApiError, clock, meta,
+    ownership::Ownership,
+    rules,
     storage::{self, Stored, WriteError},
 };
 
@@ -133,12 +135,23 @@ fn check_version(
 
 /// Notes who owns the fields of a new state, which is in the version of the request.
 pub(crate) fn own(
-    _request: &Request<'_>,
-    _live: Option<&Stored>,
-    object: Value,
-    _options: &WriteOptions,
-    _subresource: &str,
+    request: &Request<'_>,
+    live: Option<&Stored>,
+    mut object: Value,
+    options: &WriteOptions,
+    subresource: &str,
 ) -> Result<Value, ApiError> {
+    let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
+    match live {
+        Some(live) if rules::is_hub(&request.resource) => {
+            ownership.update(Some(&live.object), &mut object, &options.manager);
+        }
+        Some(live) => {
+            let live = rules::from_hub(&request.resource, live.object.clone())?;
+            ownership.update(Some(&live), &mut object, &options.manager);
+        }
+        None => ownership.update(None, &mut object, &options.manager),
+    }
     Ok(object)
 }
 
@@ -206,6 +219,7 @@ impl<'a> Write<'a> {
         let (resource, part) = (&self.request.resource, self.subresource);
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
         self.refuse(object, &rules::validate_update(resource, part, object, old))?;
+        flumen_fields::keep_times(old, object);
         self.warn(object, Some(old));
         Ok(())
     }
@@ -250,9 +264,13 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Whether an update takes the last thing away that keeps a deleted object.
+/// Whether an update takes the last thing away that keeps a deleted object. Namespaces have finalizers
+/// of their own.
 fn ends_life(object: &Value, old: &Value) -> bool {
-    meta::finalizers(object).next().is_none()
+    let is_held = object["kind"] == "Namespace"
+        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
+    !is_held
+        && meta::finalizers(object).next().is_none()
         && meta::is_deleting(old)
         && meta::number(old, "deletionGracePeriodSeconds").is_none_or(|seconds| seconds == 0)
 }
