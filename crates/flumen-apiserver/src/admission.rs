@@ -98,13 +98,20 @@ impl Attempt<'_> {
     /// The refusal of this object.
     fn forbid(&self, object: &Value, why: &str) -> ApiError {
         let resource = self.resource();
-        let names = [&*self.request.target().name, meta::name(object), meta::text(object, "generateName")];
+        let names =
+            [&*self.request.target().name, meta::name(object), meta::text(object, "generateName")];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown");
         ApiError::forbidden(&resource.group, &resource.plural, name, why)
     }
 
     /// Another object of the server.
-    fn find(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Result<Option<Value>> {
+    fn find(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>> {
         let key = format!("{}{name}", prefix(group, plural, namespace));
         Ok(storage::get(self.request.api.store(), &key)?.map(|stored| stored.object))
     }

@@ -7,7 +7,12 @@ use std::{
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, Resource, Target, fanout::Fanout, services::{Allocations, ServiceRange}, verbs};
+use crate::{
+    Answer, ApiError, Call, Catalog, Resource, Target,
+    fanout::Fanout,
+    services::{Allocations, ServiceRange},
+    verbs,
+};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -43,7 +48,8 @@ impl Api {
     pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
         let services = Arc::new(Allocations::new(options.service_range));
-        let api = Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
+        let api =
+            Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
         crate::boot::boot(&api).await?;
         Ok(api)
     }

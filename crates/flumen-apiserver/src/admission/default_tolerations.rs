@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Attempt, Operation, Result};
 
-const CONDITIONS: [&str; 2] =
-    ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const CONDITIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 const SECONDS: i64 = 300;
 
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {

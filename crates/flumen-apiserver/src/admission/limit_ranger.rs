@@ -20,8 +20,8 @@ pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
 
 pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
     let is_pod = attempt.creates("", "pods");
-    let is_claim = attempt.is_about("", "persistentvolumeclaims")
-        && attempt.operation != Operation::Delete;
+    let is_claim =
+        attempt.is_about("", "persistentvolumeclaims") && attempt.operation != Operation::Delete;
     if !is_pod && !is_claim {
         return Ok(());
     }
@@ -33,7 +33,9 @@ pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
                     containers(object).for_each(|container| check(limit, container, &mut errors));
                 }
                 Some("Pod") if is_pod => check(limit, &pod_resources(object), &mut errors),
-                Some("PersistentVolumeClaim") if is_claim => check_claim(limit, object, &mut errors),
+                Some("PersistentVolumeClaim") if is_claim => {
+                    check_claim(limit, object, &mut errors)
+                }
                 _ => {}
             }
         }
@@ -106,7 +108,8 @@ fn pod_resources(pod: &Value) -> Value {
             for (name, amount) in amounts.into_iter().flatten() {
                 let total = totals.remove(name).unwrap_or_else(|| "0".into());
                 let total = quantity(&total).zip(quantity(amount)).map(|(a, b)| a.plus(&b));
-                totals.insert(name.clone(), total.map_or(Value::Null, |sum| sum.to_string().into()));
+                totals
+                    .insert(name.clone(), total.map_or(Value::Null, |sum| sum.to_string().into()));
             }
         }
         sum["resources"][field] = Value::Object(totals);

@@ -32,8 +32,11 @@ pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     for (key, value) in scheduling["nodeSelector"].as_object().into_iter().flatten() {
         let present = &object["spec"]["nodeSelector"][key];
         if present.is_string() && present != value {
-            let why = format!("pod rejected: conflict: runtimeClass.scheduling.nodeSelector[{key}] = {}; pod.spec.nodeSelector[{key}] = {}",
-                value.as_str().unwrap_or_default(), present.as_str().unwrap_or_default());
+            let why = format!(
+                "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[{key}] = {}; pod.spec.nodeSelector[{key}] = {}",
+                value.as_str().unwrap_or_default(),
+                present.as_str().unwrap_or_default()
+            );
             return Err(attempt.forbid(object, &why));
         }
         object["spec"]["nodeSelector"][key] = value.clone();

@@ -11,8 +11,11 @@ use super::{
     options::{META_GROUP, check_dry_run, is_true},
 };
 use crate::{
-    Answer, ApiError, Query, admission::{self, Attempt, Operation}, clock, meta, services,
+    Answer, ApiError, Query,
+    admission::{self, Attempt, Operation},
+    clock, meta,
     policy::{self, Dependents},
+    services,
     storage::{self, Stored, WriteError},
 };
 

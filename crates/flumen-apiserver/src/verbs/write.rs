@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, admission::{self, Attempt, Operation}, clock, meta,
+    ApiError,
+    admission::{self, Attempt, Operation},
+    clock, meta,
     ownership::Ownership,
-    rules, services::{self, Reservation},
+    rules,
+    services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
 
