@@ -93,8 +93,27 @@ pub enum Media {
 pub enum Representation {
     #[default]
     Object,
-    /// `PartialObjectMetadata` or a list of it.
-    Metadata,
+    /// `PartialObjectMetadata`.
+    Metadata(MetaVersion),
+    /// A list of `PartialObjectMetadata`.
+    MetadataList(MetaVersion),
     /// For people.
-    Table,
+    Table(MetaVersion),
+}
+
+/// The version of `meta.k8s.io` that a client asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetaVersion {
+    #[default]
+    V1,
+    V1beta1,
+}
+
+impl MetaVersion {
+    pub const fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
 }

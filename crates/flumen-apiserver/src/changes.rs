@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use flumen_store::{Range, Revision, Watch};
+use flumen_store::{Range, Revision, Watch, WatchError};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -55,15 +55,15 @@ impl Changes {
         self.present.len() == 0
     }
 
-    /// The next one; none when the store was closed, or if this reader was slower than compaction.
-    pub async fn next(&mut self) -> Option<Change> {
+    /// Waits for the next one. May be cancelled.
+    pub async fn next(&mut self) -> Result<Change, WatchError> {
         if let Some(change) = self.present.next() {
-            return Some(change);
+            return Ok(change);
         }
         loop {
-            let event = self.watch.next().await.ok()?;
+            let event = self.watch.next().await?;
             let Some(entry) = event.entry.as_ref().or(event.previous.as_ref()) else { continue };
-            return Some(Change {
+            return Ok(Change {
                 key: Arc::clone(&event.key),
                 value: entry.value.clone(),
                 revision: event.revision,

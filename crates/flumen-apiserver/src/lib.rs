@@ -9,32 +9,48 @@
 //! Everything that is asked of the server is a [`Call`], whether it came over the network or from a
 //! controller in the same process.
 
+#![allow(clippy::disallowed_methods, reason = "the server keeps keys in files and reads the clock")]
+
+mod admission;
 mod answer;
 mod api;
+mod auth;
 mod boot;
 mod call;
 mod catalog;
 mod changes;
 mod clock;
+mod discovery;
 mod error;
 mod fanout;
+mod http;
 mod local;
 mod meta;
+mod openapi;
+mod ownership;
 mod patch;
 mod policy;
+mod represent;
 mod resource;
 mod rules;
+mod services;
+mod state;
 mod storage;
 mod user;
 mod verbs;
 
 pub use answer::{Answer, Payload};
-pub use api::Api;
-pub use call::{Call, Media, Query, Representation, Target, Verb};
+pub use api::{Api, ApiOptions};
+pub use auth::{AuthError, AuthOptions, StaticTokens, TokenFileError};
+pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
 pub use error::{ApiError, Cause, Details, Reason};
+pub use flumen_store::WatchError;
+pub use http::{Server, ServerError, ServerOptions, TlsError};
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
+pub use services::ServiceRange;
+pub use state::{StateDir, StateError};
 pub use user::User;
 pub use verbs::{WatchEvent, WatchKind};

@@ -9,7 +9,9 @@ mod get;
 mod list;
 mod options;
 mod patch;
+mod pods;
 mod request;
+mod scale;
 mod selection;
 mod update;
 mod watch;
@@ -17,7 +19,7 @@ mod write;
 
 use std::sync::Arc;
 
-use crate::{Answer, Api, ApiError, Call, Reason, Resource, Verb};
+use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb};
 
 pub use self::watch::{WatchEvent, WatchKind};
 pub(crate) use self::{request::Request, watch::Watcher};
@@ -30,25 +32,48 @@ pub(crate) async fn handle(
 ) -> Result<Answer, ApiError> {
     let request = Request::new(api, call, resource);
     let target = &call.target;
-    if target.subresource.is_empty() {
-        if !request.resource.verbs.iter().any(|verb| verb == target.verb.name()) {
-            return Err(not_allowed());
-        }
-        return match target.verb {
-            Verb::Get => get::get(&request).await,
-            Verb::List => list::list(&request).await,
-            Verb::Create => create::create(&request).await,
-            Verb::Update => update::update(&request).await,
-            Verb::Delete => delete::delete(&request).await,
-            Verb::DeleteCollection => collection::delete_collection(&request).await,
-            Verb::Watch => watch::watch(&request).await,
-            Verb::Patch => patch::patch(&request).await,
-        };
+    let verbs = match &*target.subresource {
+        "" => &request.resource.verbs,
+        _ => &request.subresource().ok_or_else(|| missing_part(&request))?.verbs,
+    };
+    let is_collection = target.name.is_empty() && matches!(target.verb, Verb::Update | Verb::Patch);
+    if is_collection || !verbs.iter().any(|verb| verb == target.verb.name()) {
+        return Err(not_allowed_here());
     }
-    Err(not_allowed())
+    match (&*target.subresource, target.verb) {
+        ("", Verb::Create) if request.resource.plural == "bindings" => bind(&request).await,
+        ("", Verb::List) => list::list(&request).await,
+        ("", Verb::Watch) => watch::watch(&request).await,
+        ("", Verb::Create) => create::create(&request).await,
+        ("", Verb::Delete) => delete::delete(&request).await,
+        ("", Verb::DeleteCollection) => collection::delete_collection(&request).await,
+        ("scale", _) => scale::scale(&request).await,
+        ("attach" | "binding" | "eviction" | "exec" | "log" | "portforward" | "proxy", _) => {
+            pods::subresource(&request).await
+        }
+        (_, Verb::Get) => get::get(&request).await,
+        (_, Verb::Update) => update::update(&request).await,
+        (_, Verb::Patch) => patch::patch(&request).await,
+        _ => Err(not_allowed_here()),
+    }
 }
 
-pub(crate) fn not_allowed() -> ApiError {
+/// Bindings are sent to a place of their own, too.
+async fn bind(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let body = body::object(request, options::FieldValidation::Ignore)?;
+    let pods = Target { resource: "pods".to_owned(), ..request.call.target.clone() };
+    let resource = request.api.resource(&pods)?;
+    let request = Request::new(request.api, request.call, resource);
+    pods::bind(&request, crate::meta::name(&body)).await
+}
+
+fn missing_part(_request: &Request<'_>) -> ApiError {
+    ApiError::new(404, Some(Reason::NotFound), "the server could not find the requested resource")
+        .with_details(crate::Details::default())
+}
+
+pub(crate) fn not_allowed_here() -> ApiError {
     let message = "the server does not allow this method on the requested resource";
     ApiError::new(405, Some(Reason::MethodNotAllowed), message)
+        .with_details(crate::Details::default())
 }

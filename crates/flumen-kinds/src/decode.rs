@@ -10,6 +10,8 @@ mod leaf;
 mod target;
 mod typed;
 
+use std::fmt::Write as _;
+
 use flumen_schema::api::TypeId;
 pub(crate) use head::Head;
 pub(crate) use leaf::{encode_bytes, float, is_extra_value};
@@ -138,10 +140,16 @@ fn start_of(body: &[u8]) -> String {
     let mut text = match start.first() {
         None => return "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(start).into_owned(),
-        Some(_) => start.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Some(_) => start.iter().fold(String::new(), |mut text, byte| {
+            _ = write!(text, "{byte:02x}");
+            text
+        }),
     };
     if body.len() > SHOWN {
         text.push_str(" ...");
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

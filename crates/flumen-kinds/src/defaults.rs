@@ -65,7 +65,9 @@ fn fill_in(object: &mut Value, of: usize) {
         match (below, members.get_mut(*name)) {
             (Below::One(of), Some(value)) => fill_in(value, *of),
             (Below::List(of), Some(Value::Array(items))) => {
-                items.iter_mut().for_each(|item| fill_in(item, *of));
+                for item in items {
+                    fill_in(item, *of);
+                }
             }
             (Below::Map(of), Some(Value::Object(values))) => {
                 values.values_mut().for_each(|value| fill_in(value, *of));
@@ -179,3 +181,6 @@ fn below(form: &Form) -> Option<(Below, usize)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -139,7 +139,9 @@ fn push_duplicates(found: &mut Vec<String>, node: &Node) {
     match &node.value {
         flumen_yaml::Value::Scalar(_) => {}
         flumen_yaml::Value::Seq(items) => {
-            items.iter().for_each(|item| push_duplicates(found, item));
+            for item in items {
+                push_duplicates(found, item);
+            }
         }
         flumen_yaml::Value::Map(map) => {
             let mut seen = std::collections::BTreeSet::new();

@@ -50,7 +50,9 @@ fn push<'a>(tokens: &mut Vec<Token<'a>>, value: &'a Value) {
         Value::String(text) => tokens.push(Token::String(Cow::Borrowed(text))),
         Value::Array(items) => {
             tokens.push(Token::Array(0));
-            items.iter().for_each(|item| push(tokens, item));
+            for item in items {
+                push(tokens, item);
+            }
             tokens[start] = Token::Array(tokens.len());
         }
         Value::Object(members) => {

@@ -202,3 +202,6 @@ fn extra_value(raw: &[u8]) -> Result<Value> {
     }
     Ok(Value::Array(items))
 }
+
+#[cfg(test)]
+mod tests;

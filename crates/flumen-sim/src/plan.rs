@@ -26,14 +26,38 @@ impl Writer {
 /// A write. Objects carry the version that they were read at, so that nothing newer is overwritten.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    Create { writer: Writer, kind: Kind, object: Value },
-    Replace { writer: Writer, kind: Kind, object: Value },
-    ReplaceStatus { writer: Writer, kind: Kind, object: Value },
+    Create {
+        writer: Writer,
+        kind: Kind,
+        object: Value,
+    },
+    Replace {
+        writer: Writer,
+        kind: Kind,
+        object: Value,
+    },
+    ReplaceStatus {
+        writer: Writer,
+        kind: Kind,
+        object: Value,
+    },
     /// Puts a pod on a node.
-    Bind { pod: Id, uid: String, node: String },
+    Bind {
+        pod: Id,
+        uid: String,
+        node: String,
+    },
     /// Takes the rules of a role as its own.
-    ApplyRules { role: String, rules: Value },
-    Delete { id: Id, uid: String, grace: Option<i64>, propagation: Option<&'static str> },
+    ApplyRules {
+        role: String,
+        rules: Value,
+    },
+    Delete {
+        id: Id,
+        uid: String,
+        grace: Option<i64>,
+        propagation: Option<&'static str>,
+    },
     Tell(Told),
 }
 
@@ -84,12 +108,36 @@ impl Plan {
         self.actions.push(Action::Delete { id, uid, grace: None, propagation: None });
     }
 
-    pub(crate) fn tell(&mut self, about: &Value, source: &'static str, reason: &'static str, message: String) {
-        self.actions.push(Action::Tell(Told { about: reference(about), warning: false, reason, message, source }));
+    pub(crate) fn tell(
+        &mut self,
+        about: &Value,
+        source: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        self.actions.push(Action::Tell(Told {
+            about: reference(about),
+            warning: false,
+            reason,
+            message,
+            source,
+        }));
     }
 
-    pub(crate) fn warn(&mut self, about: &Value, source: &'static str, reason: &'static str, message: String) {
-        self.actions.push(Action::Tell(Told { about: reference(about), warning: true, reason, message, source }));
+    pub(crate) fn warn(
+        &mut self,
+        about: &Value,
+        source: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        self.actions.push(Action::Tell(Told {
+            about: reference(about),
+            warning: true,
+            reason,
+            message,
+            source,
+        }));
     }
 
     /// Looks again at this time, or earlier if something else asks for it.

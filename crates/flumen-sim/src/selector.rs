@@ -51,12 +51,24 @@ mod tests {
             (json!({}), true),
             (json!({"matchLabels": {"app": "web"}}), true),
             (json!({"matchLabels": {"app": "db"}}), false),
-            (json!({"matchExpressions": [{"key": "tier", "operator": "In", "values": ["front"]}]}), true),
-            (json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["front"]}]}), false),
-            (json!({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["y"]}]}), true),
+            (
+                json!({"matchExpressions": [{"key": "tier", "operator": "In", "values": ["front"]}]}),
+                true,
+            ),
+            (
+                json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["front"]}]}),
+                false,
+            ),
+            (
+                json!({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["y"]}]}),
+                true,
+            ),
             (json!({"matchExpressions": [{"key": "x", "operator": "Exists"}]}), false),
             (json!({"matchExpressions": [{"key": "x", "operator": "DoesNotExist"}]}), true),
-            (json!({"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "x", "operator": "Exists"}]}), false),
+            (
+                json!({"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "x", "operator": "Exists"}]}),
+                false,
+            ),
         ] {
             assert_eq!(matches(Some(&selector), labels), expected, "{selector}");
         }

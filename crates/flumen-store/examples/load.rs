@@ -1,4 +1,4 @@
-//! Measures a store: commits and flushes per second, opening, and memory.
+//! Measures a store: commits and flushes per second, watches, opening, and memory.
 //!
 //! `cargo run --release -p flumen-store --example load -- DIRECTORY [COUNT] [BYTES]`
 //!
@@ -20,6 +20,8 @@ use flumen_store::{Condition, Options, Store, Transaction};
 use tokio::task::JoinSet;
 
 const WRITERS: [usize; 3] = [1, 16, 50];
+const WATCHES: usize = 100;
+const CHANGES: usize = 1000;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -46,6 +48,8 @@ async fn main() -> Result<(), Failure> {
         let flushes = store.flushes() - flushes;
         writeln!(stdout(), "{writers} writers: {rate:.0} commits/s, {flushes} flushes")?;
     }
+    let seconds = fan_out(&store, size).await?;
+    writeln!(stdout(), "{WATCHES} watches of {CHANGES} changes: {:.0} ms", seconds * 1000.0)?;
     drop(store);
 
     let start = Instant::now();
@@ -70,6 +74,28 @@ async fn write(
         store.commit(Transaction::new().require(&key, condition).put(&key, value)).await?;
     }
     Ok(())
+}
+
+/// The seconds until all watches have seen all changes.
+async fn fan_out(store: &Store, size: usize) -> Result<f64, Failure> {
+    let mut tasks = JoinSet::new();
+    for _ in 0..WATCHES {
+        let mut watch = store.watch("/registry/", store.revision())?;
+        tasks.spawn(async move {
+            for _ in 0..CHANGES {
+                watch.next().await?;
+            }
+            Ok(())
+        });
+    }
+    let start = Instant::now();
+    for writer in 0..16 {
+        tasks.spawn(write(store.clone(), (writer..CHANGES).step_by(16), size));
+    }
+    while let Some(result) = tasks.join_next().await {
+        result??;
+    }
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// The memory of this process, on systems that tell.

@@ -5,18 +5,26 @@ use std::time::Duration;
 use flumen_store::{Revision, Store};
 
 use super::{Request, list::parse_version};
-use crate::{Answer, ApiError, storage};
+use crate::{
+    Answer, ApiError,
+    storage::{self, Stored},
+};
 
 /// How long a read waits for a version that is not there yet.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) async fn get(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let stored = stored(request).await?;
+    request.answer(200, stored.object)
+}
+
+/// The object that a request names.
+pub(crate) async fn stored(request: &Request<'_>) -> Result<Stored, ApiError> {
     let name = &request.target().name;
     let version = request.call.query.get("resourceVersion").unwrap_or_default();
     wait_for(request.api.store(), parse_version(version)?).await?;
     let stored = storage::get(request.api.store(), &request.key(name))?;
-    let stored = stored.ok_or_else(|| request.not_found(name))?;
-    request.answer(200, stored.object)
+    stored.ok_or_else(|| request.not_found(name))
 }
 
 /// Waits until a version is there, though not for long.

@@ -1,16 +1,18 @@
 //! PATCH: a change instead of the whole.
 
 use flumen_fields::{FieldError, Path};
+use flumen_kinds::Document;
 use flumen_schema::api::TypeId;
 use serde_json::{Map, Value};
 
 use super::{
     Request, body,
-    options::{FieldValidation, WriteOptions},
+    options::{FieldValidation, WriteOptions, is_apply},
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Media, Reason,
+    Answer, ApiError, Media, Reason, meta,
+    ownership::Ownership,
     patch::{JsonPatch, StrategicError, merge, strategic_merge},
     rules::{self, Read},
     storage::Stored,
@@ -21,30 +23,102 @@ const MAX_OPERATIONS: usize = 10_000;
 
 pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = WriteOptions::of(request.call)?;
-    let patch = Patch::parse(request)?;
-    let subresource = &*request.target().subresource;
+    let change = Change::parse(request, options.field_validation)?;
+    let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let Some(live) = live else { return Err(request.not_found(&request.target().name)) };
-        let present = rules::from_hub(&request.resource, live.object.clone())?;
-        let read = |value: &Value| rules::read_value(&request.resource, value);
-        let of = rules::patch_type(&request.resource);
-        let mut object = patch.apply(request, present, of, &read, options.field_validation)?;
+        let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
+        let present = present.transpose()?;
+        let mut object = match (&change, present) {
+            (Change::Patch(_), None) => return Err(request.not_found(name)),
+            (Change::Patch(patch), Some(present)) => {
+                let read = |value: &Value| rules::read_value(&request.resource, value);
+                let of = rules::patch_type(&request.resource);
+                let object = patch.apply(request, present, of, &read, options.field_validation)?;
+                write::own(request, live, object, &options, subresource)?
+            }
+            (Change::Apply(config), present) => {
+                let (catalog, resource) = (request.api.catalog(), &request.resource);
+                let ownership = Ownership::new(catalog, resource, subresource);
+                let (manager, force) = (&options.manager, options.force);
+                let object = ownership.apply(present.as_ref(), config, manager, force)?;
+                read_applied(request, &object)?
+            }
+        };
+        if live.is_none() && !meta::uid(&object).is_empty() {
+            let uid = meta::uid(&object);
+            return Err(request.conflict(name, &format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            )));
+        }
         body::match_namespace(request, &mut object)?;
         body::match_name(request, &object)?;
-        let mut object = write::own(request, Some(live), object, &options, subresource)?;
         write::deduplicate_owners(request, &mut object);
         rules::to_hub(&request.resource, object)
     };
     let update = Update {
-        name: &request.target().name,
+        name,
         subresource,
         make: &make,
-        creates: false,
+        creates: matches!(change, Change::Apply(_)) && subresource.is_empty(),
         uid: None,
         options: &options,
     };
     let (object, created) = write::update(request, &update).await?;
     request.answer(if created { 201 } else { 200 }, object)
+}
+
+/// What the body of a PATCH asks for.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Patch(Patch),
+    /// A configuration to apply.
+    Apply(Value),
+}
+
+impl Change {
+    pub(crate) fn parse(
+        request: &Request<'_>,
+        validation: FieldValidation,
+    ) -> Result<Self, ApiError> {
+        if is_apply(request.call.media) {
+            return configuration(request, validation).map(Self::Apply);
+        }
+        Patch::parse(request).map(Self::Patch)
+    }
+}
+
+/// The body of an apply, which is YAML and therefore also JSON.
+fn configuration(request: &Request<'_>, validation: FieldValidation) -> Result<Value, ApiError> {
+    let body = &request.call.body;
+    let refused = |why: String| ApiError::bad_request(format!("error decoding YAML: {why}"));
+    let document = Document::read(body).map_err(refused)?;
+    let duplicates = document.duplicates();
+    let config = document.into_value().map_err(refused)?;
+    if !duplicates.is_empty() {
+        match validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => duplicates.into_iter().for_each(|text| request.warn(text)),
+            FieldValidation::Strict => {
+                let all = duplicates.join("\n  ");
+                return Err(ApiError::bad_request(format!(
+                    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {all}"
+                )));
+            }
+        }
+    }
+    if !config.is_object() {
+        let found = if config.is_array() { "array" } else { "string" };
+        return Err(refused(format!(
+            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
+             type map[string]interface {{}}"
+        )));
+    }
+    Ok(config)
+}
+
+fn read_applied(request: &Request<'_>, object: &Value) -> Result<Value, ApiError> {
+    let read = rules::read_value(&request.resource, object);
+    read.map(|read| read.object).map_err(|why| ApiError::new(500, None, why))
 }
 
 /// A patch of one of the types that change what is there.

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Answer, Api, ApiError, Payload, Query, Representation, Resource,
     fanout::{Change, LineKey},
-    rules, storage,
+    represent, rules, storage,
 };
 
 /// A watch that names no end is closed after some time, so that clients spread over servers.
@@ -297,7 +297,9 @@ impl Lines {
             };
         }
         let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object))?;
-        let mut object = object;
+        let resource = Some(Arc::clone(&self.resource));
+        let payload = Payload::Object { object, resource };
+        let mut object = represent::payload(payload, self.representation, &self.query)?;
         if let Some(columns) = object.get_mut("columnDefinitions") {
             if !std::mem::take(&mut self.is_first) {
                 *columns = Value::Null;
@@ -335,7 +337,11 @@ impl WatchOptions {
         check(query, initial.is_some())?;
         let is_any = version.is_empty() || version == "0";
         Ok(Self {
-            version: parse_version(version)?,
+            version: parse_version(version).map_err(|error| {
+                // Here it is a failure of the server.
+                let message = error.message().trim_start_matches("invalid resource version: ");
+                ApiError::new(500, None, message)
+            })?,
             timeout: seconds.filter(|n| *n > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs),
             lists_first: initial.unwrap_or(is_any),
             ends_initial_events: initial == Some(true) && allows_bookmarks,

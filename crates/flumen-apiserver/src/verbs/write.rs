@@ -6,7 +6,12 @@ use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, clock, meta, rules,
+    ApiError,
+    admission::{self, Attempt, Operation},
+    clock, meta,
+    ownership::Ownership,
+    rules,
+    services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
 
@@ -61,12 +66,18 @@ pub(crate) async fn update(
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
         check_version(request, update.name, &object, &live)?;
-        write.prepare_update(&mut object, &live.object)?;
-        write.validate_admission(&mut object, Some(&live.object)).await?;
+        let reservation = write.prepare_update(&mut object, &live.object)?;
+        write.validate_admission(&object, Some(&live.object)).await?;
         match write.commit(&key, object, &live).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
-            Ok(object) => return Ok((object, false)),
+            Ok(object) => {
+                if services::are_meant(&request.resource) && !update.options.dry_run {
+                    reservation.keep();
+                    request.api.services().release_difference(&live.object, &object);
+                }
+                return Ok((object, false));
+            }
         }
     }
 }
@@ -133,12 +144,23 @@ fn check_version(
 
 /// Notes who owns the fields of a new state, which is in the version of the request.
 pub(crate) fn own(
-    _request: &Request<'_>,
-    _live: Option<&Stored>,
-    object: Value,
-    _options: &WriteOptions,
-    _subresource: &str,
+    request: &Request<'_>,
+    live: Option<&Stored>,
+    mut object: Value,
+    options: &WriteOptions,
+    subresource: &str,
 ) -> Result<Value, ApiError> {
+    let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
+    match live {
+        Some(live) if rules::is_hub(&request.resource) => {
+            ownership.update(Some(&live.object), &mut object, &options.manager);
+        }
+        Some(live) => {
+            let live = rules::from_hub(&request.resource, live.object.clone())?;
+            ownership.update(Some(&live), &mut object, &options.manager);
+        }
+        None => ownership.update(None, &mut object, &options.manager),
+    }
     Ok(object)
 }
 
@@ -177,37 +199,63 @@ impl<'a> Write<'a> {
     /// Lets admission change the object.
     pub(crate) async fn mutate(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &mut Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::mutate(&self.attempt(old), object).await
     }
 
     /// Lets admission refuse the object.
     pub(crate) async fn validate_admission(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::validate(&self.attempt(old), object).await
+    }
+
+    fn attempt<'b>(&'b self, old: Option<&'b Value>) -> Attempt<'b> {
+        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
+        Attempt { request: self.request, operation, old, dry_run: self.options.dry_run }
     }
 
     /// Prepares a new object and refuses an invalid one.
-    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<Reservation, ApiError> {
         let resource = &self.request.resource;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
+        let reservation = self.allocate(object, None)?;
         self.refuse(object, &rules::validate_create(resource, object))?;
         self.warn(object, None);
-        Ok(())
+        Ok(reservation)
+    }
+
+    /// Gives services their addresses and ports.
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<Reservation, ApiError> {
+        if !services::are_meant(&self.request.resource) || !self.subresource.is_empty() {
+            return Ok(Reservation::default());
+        }
+        if old.is_none() {
+            services::normalise(object, None);
+        }
+        self.request.api.services().allocate(object, old)
     }
 
     /// The same for an object that replaces another.
-    pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_update(
+        &self,
+        object: &mut Value,
+        old: &Value,
+    ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
+        if services::are_meant(resource) && part.is_empty() {
+            services::normalise(object, Some(old));
+        }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
+        let reservation = self.allocate(object, Some(old))?;
         self.refuse(object, &rules::validate_update(resource, part, object, old))?;
+        flumen_fields::keep_times(old, object);
         self.warn(object, Some(old));
-        Ok(())
+        Ok(reservation)
     }
 
     fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {
@@ -250,9 +298,13 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Whether an update takes the last thing away that keeps a deleted object.
+/// Whether an update takes the last thing away that keeps a deleted object. Namespaces have finalizers
+/// of their own.
 fn ends_life(object: &Value, old: &Value) -> bool {
-    meta::finalizers(object).next().is_none()
+    let is_held = object["kind"] == "Namespace"
+        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
+    !is_held
+        && meta::finalizers(object).next().is_none()
         && meta::is_deleting(old)
         && meta::number(old, "deletionGracePeriodSeconds").is_none_or(|seconds| seconds == 0)
 }

@@ -44,9 +44,10 @@ pub(super) fn quantity(node: Node<'_, '_>) -> Result<Value, String> {
 
 /// The same bytes as Go spells them.
 pub(super) fn bytes(text: &str) -> Result<String, String> {
-    let digits: Cow<'_, str> = match text.contains(['\r', '\n']) {
-        true => text.replace(['\r', '\n'], "").into(),
-        false => text.into(),
+    let digits: Cow<'_, str> = if text.contains(['\r', '\n']) {
+        text.replace(['\r', '\n'], "").into()
+    } else {
+        text.into()
     };
     match BASE64.decode(digits.as_bytes()) {
         Ok(bytes) => Ok(BASE64.encode(bytes)),

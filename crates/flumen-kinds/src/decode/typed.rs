@@ -3,6 +3,8 @@
 //! Errors are those of Go's decoder. A wrong type is noted, and the walk goes on: a type that reads
 //! itself, such as a quantity, ends it at once, and what it says is said instead.
 
+use std::fmt::Write as _;
+
 use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
 use serde_json::{Map, Value};
 
@@ -35,10 +37,8 @@ pub(super) fn read(root: Node<'_, '_>, of: TypeId) -> Result<Read, String> {
         strict: Vec::new(),
         error: None,
     };
-    let object = match root.is_null() {
-        true => zero(of),
-        false => walk.object(root, walk.api.type_of(of), None)?,
-    };
+    let object =
+        if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
     match walk.error {
         Some(error) => Err(error),
         None => Ok(Read { object, strict: walk.strict }),
@@ -223,9 +223,10 @@ impl<'t> Walk<'t> {
         for (index, item) in node.items().enumerate() {
             self.path.push(Step::Index(index));
             let old = old.next();
-            items.push(match item.is_null() {
-                true => old.unwrap_or_else(|| zero_form(of)),
-                false => self.value(item, of, old)?,
+            items.push(if item.is_null() {
+                old.unwrap_or_else(|| zero_form(of))
+            } else {
+                self.value(item, of, old)?
             });
             self.path.pop();
         }
@@ -337,7 +338,7 @@ impl<'t> Walk<'t> {
         let mut path = String::new();
         for step in &self.path {
             match step {
-                Step::Index(index) => path.push_str(&format!("[{index}]")),
+                Step::Index(index) => _ = write!(path, "[{index}]"),
                 Step::Key(name) | Step::Field(_, name) => {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(name);

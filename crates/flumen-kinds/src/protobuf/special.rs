@@ -97,11 +97,10 @@ fn schema(raw: &[u8], form: &Form, depth: usize) -> Result<Value> {
     let mut items = Vec::new();
     for record in Records::new(raw) {
         match (form, record?) {
-            (Form::SchemaOrBool, (1, payload)) => {
-                if !found.is_object() {
-                    found = Value::Bool(payload.number("Allows")? != 0);
-                }
+            (Form::SchemaOrBool, (1, payload)) if !found.is_object() => {
+                found = Value::Bool(payload.number("Allows")? != 0);
             }
+            (Form::SchemaOrBool, (1, _)) => {}
             (Form::SchemaOrBool, (2, payload)) | (_, (1, payload)) => {
                 found = object(payload.bytes("Schema")?)?;
             }

@@ -32,8 +32,8 @@ pub enum Form {
     SchemaOrArray,
     SchemaOrStrings,
     Struct(TypeId),
-    List(Box<Form>),
-    Map(Box<Form>),
+    List(Box<Self>),
+    Map(Box<Self>),
 }
 
 /// When Go prints a field.

@@ -1,0 +1,265 @@
+//! The way of a request: who asks, what for, may they, and what is the answer.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use http::{
+    HeaderValue, Method, Request, Response,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::{Frame, Incoming};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use super::{
+    asked::Asked,
+    body, encode,
+    guard::HostNames,
+    health,
+    negotiate::{self, Accepted, Encoding, Endpoint},
+    protobuf, respond,
+    respond::Body,
+    route::{self, Astray, Route},
+};
+use crate::{
+    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Verb, auth::Auth,
+    discovery::Discovery, openapi::OpenApi, represent,
+};
+
+/// Requests in progress, watches not counted.
+const REQUESTS: usize = 600;
+const WATCHES: usize = 20_000;
+/// How long a request may take that is no watch.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Everything that answers requests.
+#[derive(Debug)]
+pub(crate) struct Front {
+    api: Api,
+    auth: Auth,
+    hosts: HostNames,
+    discovery: Discovery,
+    openapi: OpenApi,
+    requests: Arc<Semaphore>,
+    watches: Arc<Semaphore>,
+    served: AtomicU64,
+}
+
+impl Front {
+    pub(crate) fn new(api: Api, auth: Auth, hosts: HostNames) -> Self {
+        Self {
+            api,
+            auth,
+            hosts,
+            discovery: Discovery::default(),
+            openapi: OpenApi::default(),
+            requests: Arc::new(Semaphore::new(REQUESTS)),
+            watches: Arc::new(Semaphore::new(WATCHES)),
+            served: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers; a bug that makes it panic is an answer too.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        self.served.fetch_add(1, Ordering::Relaxed);
+        let answering = AssertUnwindSafe(self.answer_or_refuse(request)).catch_unwind();
+        answering.await.unwrap_or_else(|_| {
+            respond::error(&ApiError::internal("the request made the server fail"), Encoding::Json)
+        })
+    }
+
+    async fn answer_or_refuse(&self, request: Request<Incoming>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        if let Err(error) = self.hosts.check(&parts.uri, &parts.headers) {
+            return respond::error(&error, Encoding::Json);
+        }
+        let asked = match Asked::of(parts) {
+            Ok(asked) => asked,
+            Err(error) => return respond::error(&error, Encoding::Json),
+        };
+        let limit = if asked.info.verb == "watch" { &self.watches } else { &self.requests };
+        let Ok(slot) = Arc::clone(limit).try_acquire_owned() else {
+            let message = "Too many requests, please try again later.";
+            let error = ApiError::new(429, Some(Reason::TooManyRequests), message);
+            return respond::error(&error, asked.error_encoding());
+        };
+        let encoding = asked.error_encoding();
+        let answer = timeout(PATIENCE, self.serve(asked, body, slot)).await;
+        let answer = answer.unwrap_or_else(|_| {
+            let message = "Timeout: request did not complete within the allotted timeout";
+            Err(ApiError::new(504, Some(Reason::Timeout), message))
+        });
+        answer.unwrap_or_else(|error| respond::error(&error, encoding))
+    }
+
+    async fn serve(
+        &self,
+        mut asked: Asked,
+        body: Incoming,
+        slot: OwnedSemaphorePermit,
+    ) -> Result<Response<Body>, ApiError> {
+        let user = self.auth.authenticate(&asked)?;
+        let user = self.auth.impersonate(&asked.headers, user)?;
+        self.auth.authorize(&user, &asked.info)?;
+        let catalog = self.api.catalog();
+        if asked.info.resource.is_none() {
+            return self.serve_document(&asked, &catalog);
+        }
+        let mut query = std::mem::take(&mut asked.query);
+        let route = match route::route(&catalog, &asked.method, &asked.info, &mut query) {
+            Ok(route) => route,
+            Err(Astray::Nothing) => return Ok(respond::nothing()),
+            Err(Astray::Refused(error)) => return Err(error),
+        };
+        asked.query = query;
+        let accepted = accepted(&asked, &route)?;
+        let (media, body) = self.body(&asked, &route, body).await?;
+        let call = Call {
+            user,
+            query: asked.query.clone(),
+            user_agent: asked.user_agent().to_owned(),
+            media,
+            body,
+            representation: accepted.representation,
+            target: route.target,
+        };
+        let answer = match self.auth.handle(&self.api, &call).await {
+            Some(answer) => answer?,
+            None => self.api.handle(call).await?,
+        };
+        respond_to(&asked, accepted, answer, slot)
+    }
+
+    async fn body(
+        &self,
+        asked: &Asked,
+        route: &Route,
+        body: Incoming,
+    ) -> Result<(Option<crate::Media>, bytes::Bytes), ApiError> {
+        let verb = route.target.verb;
+        if matches!(verb, Verb::Get | Verb::List | Verb::Watch) {
+            return Ok((None, bytes::Bytes::new()));
+        }
+        let custom = !matches!(route.resource.behaviour, Behaviour::Builtin { .. });
+        let media = if verb == Verb::Patch {
+            Some(body::media(asked.header(CONTENT_TYPE), verb, custom)?)
+        } else {
+            None
+        };
+        let bytes = body::read(body).await?;
+        if media.is_some() || bytes.is_empty() {
+            return Ok((media, bytes));
+        }
+        Ok((Some(body::media(asked.header(CONTENT_TYPE), verb, custom)?), bytes))
+    }
+
+    /// Answers what is no resource.
+    fn serve_document(
+        &self,
+        asked: &Asked,
+        catalog: &Arc<Catalog>,
+    ) -> Result<Response<Body>, ApiError> {
+        let path = asked.info.path.as_str();
+        if let Some(answer) = health::answer(path, &asked.query) {
+            return Ok(answer);
+        }
+        match path {
+            "/" => Ok(respond::json(&self.discovery.root_paths(catalog))),
+            "/version" | "/version/" if asked.method != Method::GET => {
+                Err(route::method_not_allowed())
+            }
+            "/version" | "/version/" => Ok(respond::json(&super::version())),
+            "/metrics" => {
+                let served = self.served.load(Ordering::Relaxed);
+                let text = format!(
+                    "# TYPE apiserver_request_total counter\napiserver_request_total {served}\n"
+                );
+                Ok(respond::bytes(200, respond::PLAIN, text))
+            }
+            path if path.starts_with("/openapi/") => Ok(self.openapi.answer(asked, catalog)),
+            _ => match self.auth.document(path) {
+                Some(document) => Ok(document),
+                None => self.discovery.answer(asked, catalog),
+            },
+        }
+    }
+}
+
+fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
+    let verb = route.target.verb;
+    let endpoint = match route.resource.behaviour {
+        Behaviour::Builtin { .. } if matches!(verb, Verb::List | Verb::Watch) => {
+            Endpoint::Collection
+        }
+        Behaviour::Builtin { .. } => Endpoint::Object,
+        #[expect(unreachable_patterns, reason = "custom resources come")]
+        _ => Endpoint::Custom,
+    };
+    negotiate::check_producible(&asked.accept, endpoint)?;
+    let mut accepted = negotiate::negotiate(&asked.accept, verb == Verb::Watch)?;
+    accepted.pretty |= asked.is_pretty();
+    Ok(accepted)
+}
+
+fn respond_to(
+    asked: &Asked,
+    accepted: Accepted,
+    answer: Answer,
+    slot: OwnedSemaphorePermit,
+) -> Result<Response<Body>, ApiError> {
+    let value = match answer.payload {
+        Payload::Watch(events) => return Ok(watch(accepted, events, slot)),
+        Payload::Text(text) => {
+            let mut response = respond::bytes(answer.code, "text/plain", text);
+            respond::warn(&mut response, &answer.warnings);
+            return Ok(response);
+        }
+        payload => represent::payload(payload, accepted.representation, &asked.query)?,
+    };
+    let (body, media_type) = match protobuf::object(&value, accepted.encoding) {
+        Some(body) => (body, Encoding::Protobuf.media_type()),
+        None if accepted.encoding == Encoding::Protobuf => {
+            (encode::text(&value, Encoding::Json, accepted.pretty)?, Encoding::Json.media_type())
+        }
+        None => (
+            encode::text(&value, accepted.encoding, accepted.pretty)?,
+            accepted.encoding.media_type(),
+        ),
+    };
+    let (body, gzip) = respond::compressed(body, asked.accepts_gzip());
+    let mut response = respond::bytes(answer.code, media_type, body);
+    if gzip {
+        respond::mark_gzip(&mut response);
+    }
+    respond::warn(&mut response, &answer.warnings);
+    Ok(response)
+}
+
+/// Events as they come. The place among the watches is free again when the client is gone.
+fn watch(
+    accepted: Accepted,
+    events: std::pin::Pin<Box<dyn futures_util::Stream<Item = bytes::Bytes> + Send>>,
+    slot: OwnedSemaphorePermit,
+) -> Response<Body> {
+    let frames = events.map(move |line| {
+        let _held = &slot;
+        Ok(Frame::data(line))
+    });
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    let headers = response.headers_mut();
+    let media_type =
+        if accepted.stream { "application/json;stream=watch" } else { "application/json" };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}

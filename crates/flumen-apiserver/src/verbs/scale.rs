@@ -1,0 +1,209 @@
+//! The scale of an object: its replicas as a kind of their own.
+
+use flumen_fields::{FieldError, Filter, Path, ScalePaths, Write as Ownership};
+use flumen_kinds::Target;
+use flumen_schema::api::Api as Facts;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Request, body, get,
+    options::WriteOptions,
+    patch::Change,
+    write::{self, Update},
+};
+use crate::{
+    Answer, ApiError, Verb, clock, meta,
+    ownership::{self, SCALE_VERSION, ScaleVersions},
+    rules::{self, Read},
+    storage::Stored,
+    verbs::not_allowed_here,
+};
+
+pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
+    match request.target().verb {
+        Verb::Get => {
+            let stored = get::stored(request).await?;
+            Ok(request.answer_as_is(200, scale_of(request, &stored.object)))
+        }
+        Verb::Update | Verb::Patch => write_scale(request).await,
+        _ => Err(not_allowed_here()),
+    }
+}
+
+async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let options = WriteOptions::of(request.call)?;
+    let sent = match request.target().verb {
+        Verb::Update => Sent::Whole(read_scale(request, &options)?),
+        _ => Sent::Change(Change::parse(request, options.field_validation)?),
+    };
+    let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
+        let live = live.ok_or_else(|| request.not_found(&request.target().name))?;
+        sent.apply_to(request, live, &options)
+    };
+    let update = Update {
+        name: &request.target().name,
+        subresource: "",
+        make: &make,
+        creates: false,
+        uid: None,
+        options: &options,
+    };
+    let (object, _) = write::update(request, &update).await?;
+    Ok(request.answer_as_is(200, scale_of(request, &object)))
+}
+
+fn read_scale(request: &Request<'_>, options: &WriteOptions) -> Result<Value, ApiError> {
+    let message = Facts::get().message("autoscaling", "v1", "Scale");
+    let message = message.ok_or_else(|| ApiError::internal("there is no type of scales"))?;
+    let media = body::media_of(request.call.media)?;
+    let decoded = flumen_kinds::decode(&request.call.body, media, &Target::from(message))
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    body::report(request, options.field_validation, decoded.strict.into())
+        .map_err(ApiError::bad_request)?;
+    let mut scale = decoded.object;
+    body::match_namespace(request, &mut scale)?;
+    body::match_name(request, &scale)?;
+    Ok(scale)
+}
+
+enum Sent {
+    Whole(Value),
+    Change(Change),
+}
+
+impl Sent {
+    /// The object with the replicas that were sent, and who owns them.
+    fn apply_to(
+        &self,
+        request: &Request<'_>,
+        live: &Stored,
+        options: &WriteOptions,
+    ) -> Result<Value, ApiError> {
+        let paths = [(request.resource.api_version(), Some(REPLICAS))];
+        let paths: Vec<(&str, Option<&[&str]>)> =
+            paths.iter().map(|(version, path)| (version.as_str(), *path)).collect();
+        let paths = ScalePaths(&paths);
+        let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
+        let mut present = scale_of(request, &live.object);
+        if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
+            meta::set(&mut present, "managedFields", managed);
+        }
+        let scale = self.scale(request, present, options)?;
+        check(request, &scale, &live.object)?;
+        let mut object = live.object.clone();
+        let version = scale["metadata"]["resourceVersion"].clone();
+        meta::set(&mut object, "resourceVersion", version);
+        object["spec"]["replicas"] = replicas(&scale).into();
+        let (of_scale, api_version) =
+            (scale["metadata"].get("managedFields"), request.resource.api_version());
+        let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
+            .map_err(ApiError::internal)?;
+        match managed {
+            Some(managed) => meta::set(&mut object, "managedFields", managed),
+            None => drop(meta::remove(&mut object, "managedFields")),
+        }
+        Ok(object)
+    }
+
+    /// The scale as it shall be.
+    fn scale(
+        &self,
+        request: &Request<'_>,
+        present: Value,
+        options: &WriteOptions,
+    ) -> Result<Value, ApiError> {
+        let now = clock::text(clock::now());
+        let ownership = Ownership {
+            versions: &ScaleVersions,
+            api_version: SCALE_VERSION,
+            kind: "Scale",
+            subresource: "scale",
+            filter: Filter::NONE,
+            now: &now,
+        };
+        let read = |value: &Value| read_value(value);
+        let mut scale = match self {
+            Self::Whole(scale) => {
+                let mut scale = scale.clone();
+                flumen_fields::update(&ownership, Some(&present), &mut scale, &options.manager);
+                scale
+            }
+            Self::Change(Change::Patch(patch)) => {
+                let of = Facts::get().message("autoscaling", "v1", "Scale").map(|m| m.object);
+                let mut scale =
+                    patch.apply(request, present.clone(), of, &read, options.field_validation)?;
+                flumen_fields::update(&ownership, Some(&present), &mut scale, &options.manager);
+                scale
+            }
+            Self::Change(Change::Apply(config)) => {
+                let (manager, force) = (&options.manager, options.force);
+                let scale =
+                    flumen_fields::apply(&ownership, Some(&present), config, manager, force);
+                let scale = scale.map_err(ownership::refused)?;
+                read(&scale).map_err(|why| ApiError::new(500, None, why))?.object
+            }
+        };
+        body::match_namespace(request, &mut scale)?;
+        body::match_name(request, &scale)?;
+        Ok(scale)
+    }
+}
+
+fn read_value(value: &Value) -> Result<Read, String> {
+    let message = Facts::get().message("autoscaling", "v1", "Scale");
+    let message = message.ok_or("there is no type of scales")?;
+    let decoded = flumen_kinds::decode_value(value, message.object)?;
+    Ok(Read { object: decoded.object, problems: decoded.strict.into() })
+}
+
+const REPLICAS: &[&str] = &["spec", "replicas"];
+
+fn replicas(scale: &Value) -> i64 {
+    scale["spec"]["replicas"].as_i64().unwrap_or_default()
+}
+
+fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
+    let name = meta::name(live);
+    if replicas(scale) < 0 {
+        let spec = Path::new("spec");
+        let why = "must be greater than or equal to 0";
+        let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);
+        return Err(ApiError::invalid("autoscaling", "Scale", name, &[error]));
+    }
+    let (wanted, found) = (meta::uid(scale), meta::uid(live));
+    if !wanted.is_empty() && wanted != found {
+        let why = format!(
+            "Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        );
+        let resource = &request.resource;
+        let plural = format!("{}/scale", resource.plural);
+        return Err(ApiError::conflict(&resource.group, &plural, name, &why));
+    }
+    Ok(())
+}
+
+/// The scale of an object.
+fn scale_of(request: &Request<'_>, object: &Value) -> Value {
+    let mut metadata = Map::new();
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = meta::of(object).and_then(|meta| meta.get(field)) {
+            metadata.insert(field.to_owned(), value.clone());
+        }
+    }
+    let scale = rules::scale_parts(&request.resource, object);
+    let mut spec = Map::new();
+    if scale.replicas != 0 {
+        spec.insert("replicas".to_owned(), scale.replicas.into());
+    }
+    let mut status = json!({ "replicas": scale.present });
+    if !scale.selector.is_empty() {
+        status["selector"] = scale.selector.into();
+    }
+    json!({
+        "kind": "Scale",
+        "apiVersion": SCALE_VERSION,
+        "metadata": metadata,
+        "spec": spec,
+        "status": status,
+    })
+}

@@ -1,0 +1,264 @@
+//! The end of namespaces: everything in one is deleted, then the namespace itself goes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use flumen_apiserver::{
+    Api, ApiError, Change, Client, Deletion, Reason, Resource, ResourceName, Select,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    Clock,
+    clock::later,
+    follow::Follower,
+    kind::Kind,
+    object::{self, items, text},
+};
+
+/// How long to wait before a namespace that is not empty is looked at again, if nothing in it changes.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The finalizer that stands for this controller.
+const FINALIZER: &str = "kubernetes";
+
+pub(crate) struct Namespaces {
+    client: Client,
+    clock: Clock,
+    /// Namespaces that are ending.
+    ending: BTreeSet<String>,
+    waiting: BTreeSet<String>,
+    timers: BTreeMap<String, Timestamp>,
+}
+
+/// What is left in a namespace.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Left {
+    /// By `configmaps.` or `deployments.apps`.
+    objects: BTreeMap<String, usize>,
+    finalizers: BTreeMap<String, usize>,
+    failures: BTreeSet<String>,
+}
+
+impl Follower for Namespaces {
+    fn forget(&mut self) {
+        self.ending.clear();
+    }
+
+    fn next_time(&self) -> Option<Timestamp> {
+        self.timers.values().min().copied()
+    }
+
+    fn take_in(&mut self, change: &Change) {
+        if change.group().is_empty() && change.plural() == "namespaces" {
+            let name = change.name().to_owned();
+            let ends = !change.is_deletion
+                && change.object().is_ok_and(|namespace| object::is_ending(&namespace));
+            if ends {
+                self.ending.insert(name.clone());
+                self.waiting.insert(name);
+            } else {
+                self.ending.remove(&name);
+                self.timers.remove(&name);
+            }
+        } else if self.ending.contains(change.namespace()) {
+            self.waiting.insert(change.namespace().to_owned());
+        }
+    }
+
+    async fn work(&mut self) {
+        let now = self.clock.now();
+        let due =
+            self.timers.iter().filter(|(_, time)| **time <= now).map(|(name, _)| name.clone());
+        self.waiting.extend(due.collect::<Vec<_>>());
+        for name in std::mem::take(&mut self.waiting) {
+            self.timers.remove(&name);
+            if let Ok(Some(())) = self.end(&name).await {
+                self.ending.remove(&name);
+            } else {
+                self.timers.insert(name, later(now, RETRY));
+            }
+        }
+    }
+}
+
+impl Namespaces {
+    pub(crate) fn new(api: Api, clock: Clock) -> Self {
+        Self {
+            client: Client::new(api, "kube-controller-manager"),
+            clock,
+            ending: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            timers: BTreeMap::new(),
+        }
+    }
+
+    /// Deletes what is in a namespace, and lets it go if nothing is left.
+    async fn end(&self, name: &str) -> Result<Option<()>, ApiError> {
+        let of = Kind::Namespace.resource();
+        let mut namespace = match self.client.get(of, "", name).await {
+            Err(error) if error.reason() == Some(Reason::NotFound) => return Ok(Some(())),
+            namespace => namespace?,
+        };
+        if !object::is_ending(&namespace) {
+            return Ok(Some(()));
+        }
+        let left = self.empty(name).await;
+        let conditions = conditions(&namespace, &left, self.clock.now());
+        if namespace.pointer("/status/conditions") != Some(&conditions) {
+            object::set(&mut namespace, "/status/conditions", conditions);
+            namespace = self.client.update_status(of, &namespace).await?;
+        }
+        if left != Left::default() {
+            return Ok(None);
+        }
+        let finalizers = namespace.pointer_mut("/spec/finalizers").and_then(Value::as_array_mut);
+        if let Some(finalizers) = finalizers {
+            finalizers.retain(|finalizer| finalizer != FINALIZER);
+        }
+        self.client.update_part(of, &namespace, "finalize").await?;
+        Ok(Some(()))
+    }
+
+    async fn empty(&self, namespace: &str) -> Left {
+        let catalog = self.client.api().catalog();
+        let mut left = Left::default();
+        let mut places = BTreeSet::new();
+        for resource in catalog.resources() {
+            let has = |verb: &str| resource.verbs.iter().any(|given| given == verb);
+            let place = (&resource.location.group, &resource.location.plural);
+            if resource.is_namespaced() && has("list") && has("delete") && places.insert(place) {
+                self.empty_of(resource, namespace, &mut left).await;
+            }
+        }
+        left
+    }
+
+    async fn empty_of(&self, resource: &Resource, namespace: &str, left: &mut Left) {
+        let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
+        let select = Select { namespace, ..Select::default() };
+        let Ok(found) = self.client.list(of, select).await else { return };
+        for item in found.items.iter().filter(|item| !object::is_ending(item)) {
+            let deletion = Deletion { propagation: Some("Background"), ..Deletion::default() };
+            let done = self.client.delete(of, namespace, object::name(item), deletion).await;
+            if let Err(error) = done
+                && error.reason() != Some(Reason::NotFound)
+            {
+                left.failures.insert(error.message().to_owned());
+            }
+        }
+        if found.items.is_empty() {
+            return;
+        }
+        let Ok(found) = self.client.list(of, select).await else { return };
+        if !found.items.is_empty() {
+            let name = format!("{}.{}", resource.plural, resource.group);
+            left.objects.insert(name, found.items.len());
+        }
+        for finalizer in found.items.iter().flat_map(|item| items(item, "/metadata/finalizers")) {
+            let finalizer = finalizer.as_str().unwrap_or_default().to_owned();
+            *left.finalizers.entry(finalizer).or_default() += 1;
+        }
+    }
+}
+
+/// The conditions of a namespace that ends, each with the time of its last turn.
+fn conditions(namespace: &Value, left: &Left, now: Timestamp) -> Value {
+    let counted = |counts: &BTreeMap<String, usize>, word: &str| {
+        let parts =
+            counts.iter().map(|(name, count)| format!("{name} {word} {count} resource instances"));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    let failures = left.failures.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let wanted = [
+        (
+            "NamespaceDeletionDiscoveryFailure",
+            None,
+            ("ResourcesDiscovered", "All resources successfully discovered"),
+        ),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            None,
+            ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
+        ),
+        (
+            "NamespaceDeletionContentFailure",
+            (!left.failures.is_empty()).then(|| {
+                let count = left.failures.len();
+                let all =
+                    format!("Failed to delete all resource types, {count} remaining: {failures}");
+                ("ContentDeletionFailed", all)
+            }),
+            ("ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+        ),
+        (
+            "NamespaceContentRemaining",
+            (!left.objects.is_empty()).then(|| {
+                let all =
+                    format!("Some resources are remaining: {}", counted(&left.objects, "has"));
+                ("SomeResourcesRemain", all)
+            }),
+            ("ContentRemoved", "All content successfully removed"),
+        ),
+        (
+            "NamespaceFinalizersRemaining",
+            (!left.finalizers.is_empty()).then(|| {
+                let all = counted(&left.finalizers, "in");
+                let all = format!("Some content in the namespace has finalizers remaining: {all}");
+                ("SomeFinalizersRemain", all)
+            }),
+            ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+        ),
+    ];
+    let conditions = wanted.into_iter().map(|(type_name, trouble, (reason, message))| {
+        let (status, reason, message) = match trouble {
+            Some((reason, message)) => ("True", reason, message),
+            None => ("False", reason, message.to_owned()),
+        };
+        let old = object::condition(namespace, type_name);
+        let turned = old
+            .filter(|old| text(old, "/status") == status)
+            .map_or_else(|| object::stamp(now), |old| text(old, "/lastTransitionTime").to_owned());
+        json!({
+            "type": type_name,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": turned,
+        })
+    });
+    conditions.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_named() {
+        let mut left = Left::default();
+        left.objects.insert("configmaps.".to_owned(), 1);
+        left.finalizers.insert("example.com/hold".to_owned(), 1);
+        let conditions = conditions(&json!({}), &left, Timestamp::UNIX_EPOCH);
+        let messages: Vec<&str> =
+            items(&conditions, "").iter().map(|condition| text(condition, "/message")).collect();
+        assert_eq!(
+            messages[3],
+            "Some resources are remaining: configmaps. has 1 resource instances"
+        );
+        let finalizers = "Some content in the namespace has finalizers remaining: \
+                          example.com/hold in 1 resource instances";
+        assert_eq!(messages[4], finalizers);
+    }
+
+    #[test]
+    fn a_condition_that_does_not_turn_keeps_its_time() {
+        let first = conditions(&json!({}), &Left::default(), Timestamp::UNIX_EPOCH);
+        let namespace = json!({"status": {"conditions": first}});
+        let later = "2026-01-01T00:00:00Z".parse().expect("a time");
+        assert_eq!(conditions(&namespace, &Left::default(), later), first);
+    }
+}
