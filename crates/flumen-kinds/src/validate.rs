@@ -40,6 +40,9 @@ use flumen_fields::FieldError;
 use flumen_schema::api::{ApiKind, Scope as ApiScope};
 use serde_json::Value;
 
+pub(crate) use address::{Range, parse_ip};
+pub(crate) use containers::visit as visit_containers;
+pub(crate) use format::{dns_label, label_value};
 use meta::{Naming, Scope};
 use report::Report;
 

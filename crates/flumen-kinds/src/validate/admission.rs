@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flumen_cel::{CompileError, Program, Type};
+use flumen_cel::{CompileError, Dialect, Program, Type};
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
@@ -316,12 +316,13 @@ impl Environment {
 
 /// Compiles an expression, which has to be of one of these types; of any if there are none.
 fn expression(e: &mut Report, at: &Path<'_>, source: &str, env: Environment, types: &[Type]) {
-    let found = match Program::compile(source, &env.variables()) {
-        Ok((_, found)) => found,
+    let program = match Program::compile(source, &env.variables(), Dialect::Kubernetes) {
+        Ok(program) => program,
         Err(CompileError::Issues(issues)) if names_library(&issues) => return,
         Err(error) => return e.invalid(at, source, format!("compilation failed: {error}")),
     };
-    if types.is_empty() || types.contains(&found) {
+    let found = program.result();
+    if types.is_empty() || types.contains(found) {
         return;
     }
     let wanted: Vec<String> = types.iter().map(Type::declared).collect();
@@ -333,7 +334,7 @@ fn expression(e: &mut Report, at: &Path<'_>, source: &str, env: Environment, typ
     e.invalid(at, source, detail);
 }
 
-/// Whether the only mistake is a function of the server that is not known here.
+/// Whether the only mistake is a function that asks for permissions, which are not known here.
 fn names_library(issues: &str) -> bool {
     let functions = [
         "group",
@@ -342,17 +343,6 @@ fn names_library(issues: &str) -> bool {
         "path",
         "check",
         "allowed",
-        "quantity",
-        "isQuantity",
-        "url",
-        "isURL",
-        "ip",
-        "isIP",
-        "cidr",
-        "isCIDR",
-        "format",
-        "semver",
-        "isSemver",
         "fieldSelector",
         "labelSelector",
         "subresource",
@@ -360,7 +350,7 @@ fn names_library(issues: &str) -> bool {
         "name",
         "errored",
         "reason",
-        "jsonpatch.escapeKey",
+        "error",
     ];
     let undeclared = |line: &str| {
         functions.iter().any(|name| line.contains(&format!("undeclared reference to '{name}'")))
