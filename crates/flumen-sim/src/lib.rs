@@ -119,6 +119,10 @@ const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::Deployment, decide: workload::deployment::decide },
     Rule { kind: Kind::ReplicaSet, decide: workload::replicas::replica_set },
     Rule { kind: Kind::ReplicationController, decide: workload::replicas::replication_controller },
+    Rule { kind: Kind::StatefulSet, decide: workload::stateful_set::decide },
+    Rule { kind: Kind::DaemonSet, decide: workload::daemon_set::decide },
+    Rule { kind: Kind::Job, decide: workload::job::decide },
+    Rule { kind: Kind::CronJob, decide: workload::cron_job::decide },
 ];
 
 /// Starts controllers. Must be called inside a tokio runtime.
