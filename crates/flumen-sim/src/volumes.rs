@@ -14,7 +14,7 @@ use crate::{
 const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
-const PROVISIONER: &str = "sim.flumen.dev/volume";
+const PROVISIONER: &str = "sim.flumen.dev";
 const SOURCE: &str = "persistentvolume-controller";
 
 /// Sees to it that there is a class for claims that name none. Hangs on the system's namespace.

@@ -58,7 +58,7 @@ fn delete(plan: &mut Plan, set: &Value, pod: &Value) {
 
 fn make(context: Context<'_>, plan: &mut Plan, set: &Value, hash: &str) {
     let prefix = format!("{}-", object::name(set));
-    let name = children::fresh_name(&prefix, set, context.now, 0);
+    let name = children::fresh_name(context, &prefix, set, 0);
     let template = set.pointer("/spec/template").unwrap_or(&Value::Null);
     let mut pod = children::pod(template, Kind::DaemonSet, set, &name);
     pod["metadata"]["generateName"] = prefix.into();

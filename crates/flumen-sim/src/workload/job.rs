@@ -16,7 +16,7 @@ use crate::{
     clock::seconds_later,
     engine::Context,
     kind::{Id, Kind},
-    object::{self, annotation, items, number, number_or, stamp, text, time},
+    object::{self, annotation, items, number_or, stamp, text, time},
     plan::{Action, Plan, Writer},
 };
 use outcome::{Counts, Outcome};
@@ -226,7 +226,7 @@ fn make(context: Context<'_>, plan: &mut Plan, job: &Value, place: usize, index:
         Some(index) => format!("{}-{index}-", object::name(job)),
         None => format!("{}-", object::name(job)),
     };
-    let name = children::fresh_name(&prefix, job, context.now, place);
+    let name = children::fresh_name(context, &prefix, job, place);
     let template = job.pointer("/spec/template").unwrap_or(&Value::Null);
     let mut pod = children::pod(template, Kind::Job, job, &name);
     pod["metadata"]["generateName"] = prefix.into();
