@@ -80,6 +80,32 @@ pub fn validate_subresource_update(
     e.into_errors()
 }
 
+/// What objects without a kind of their own may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    Subdomain,
+    PathSegment,
+}
+
+/// What is wrong with the metadata of an object of any kind, such as a custom resource.
+pub fn validate_metadata(object: &Value, is_namespaced: bool, names: NameRule) -> Vec<FieldError> {
+    let mut e = Report::default();
+    let scope = if is_namespaced { Scope::Namespaced } else { Scope::Cluster };
+    let naming = match names {
+        NameRule::Subdomain => Naming::SUBDOMAIN,
+        NameRule::PathSegment => Naming::PATH_SEGMENT,
+    };
+    meta::check_any(&mut e, object, scope, naming);
+    e.into_errors()
+}
+
+/// What is wrong with the metadata of an object of any kind that replaces another.
+pub fn validate_metadata_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut e = Report::default();
+    meta::check_any_update(&mut e, new, old);
+    e.into_errors()
+}
+
 fn common_update(kind: &ApiKind, new: &Value, old: &Value) -> Report {
     let mut e = Report::default();
     meta::check_any(&mut e, new, scope_of(kind), Naming::PATH_SEGMENT);
