@@ -184,7 +184,7 @@ mod tests {
         text.parse().expect("a time")
     }
 
-    fn cron_job(spec: Value) -> Value {
+    fn cron_job(spec: &Value) -> Value {
         json!({
             "metadata": {"name": "c", "creationTimestamp": "2026-01-01T00:00:30Z"},
             "spec": spec,
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_newest_of_missed_times_is_due() {
-        let job = cron_job(json!({"schedule": "*/5 * * * *"}));
+        let job = cron_job(&json!({"schedule": "*/5 * * * *"}));
         let schedule = schedule(&job).expect("a schedule");
         let due = |last, now| due(&job, &schedule, last, at(now));
         assert_eq!(due(None, "2026-01-01T00:04:59Z"), None);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_time_that_is_too_long_ago_is_not_due() {
-        let job = cron_job(json!({"schedule": "0 * * * *", "startingDeadlineSeconds": 60}));
+        let job = cron_job(&json!({"schedule": "0 * * * *", "startingDeadlineSeconds": 60}));
         let schedule = schedule(&job).expect("a schedule");
         assert_eq!(due(&job, &schedule, None, at("2026-01-01T01:05:00Z")), None);
         assert!(due(&job, &schedule, None, at("2026-01-01T01:00:30Z")).is_some());
@@ -211,11 +211,11 @@ mod tests {
 
     #[test]
     fn schedules_have_zones_and_macros() {
-        assert!(schedule(&cron_job(json!({"schedule": "@daily"}))).is_some());
-        let zoned = cron_job(json!({"schedule": "0 0 * * *", "timeZone": "Europe/Berlin"}));
+        assert!(schedule(&cron_job(&json!({"schedule": "@daily"}))).is_some());
+        let zoned = cron_job(&json!({"schedule": "0 0 * * *", "timeZone": "Europe/Berlin"}));
         let next = schedule(&zoned).and_then(|s| s.find_next(at("2026-01-01T12:00:00Z")).ok());
         assert_eq!(next.map(|next| next.timestamp()), Some(at("2026-01-01T23:00:00Z")));
-        assert!(schedule(&cron_job(json!({"schedule": "often"}))).is_none());
+        assert!(schedule(&cron_job(&json!({"schedule": "often"}))).is_none());
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         for (policy, begins, deletes) in
             [("Allow", true, false), ("Forbid", false, false), ("Replace", true, true)]
         {
-            let job = cron_job(json!({"concurrencyPolicy": policy}));
+            let job = cron_job(&json!({"concurrencyPolicy": policy}));
             let mut plan = Plan::none();
             let begun = begin(&mut plan, &job, at("2026-01-01T00:10:00Z"), &[&running]);
             assert_eq!(begun.is_some(), begins, "{policy}");

@@ -30,7 +30,7 @@ pub(crate) fn decide(context: Context<'_>, job: &Value) -> Plan {
         expire(context, &mut plan, job);
         return plan;
     }
-    if object::is_ending(job) || text(job, "/spec/managedBy") != "" {
+    if object::is_ending(job) || !text(job, "/spec/managedBy").is_empty() {
         return plan;
     }
     let pods = claim(context, &mut plan, Kind::Pod, (Kind::Job, job), selects(job));

@@ -84,12 +84,11 @@ pub(super) fn of(
             message: "Job was active longer than specified deadline",
         });
     }
-    let is_complete = match job.pointer("/spec/completions").and_then(Value::as_i64) {
-        Some(all) => counts.succeeded >= usize::try_from(all).unwrap_or_default(),
-        None => {
-            let is_running = pods.iter().any(|pod| super::is_active(pod));
-            counts.succeeded > 0 && !is_running
-        }
+    let completions = job.pointer("/spec/completions").and_then(Value::as_i64);
+    let is_complete = if let Some(all) = completions {
+        counts.succeeded >= usize::try_from(all).unwrap_or_default()
+    } else {
+        counts.succeeded > 0 && !pods.iter().any(|pod| super::is_active(pod))
     };
     is_complete.then_some(Outcome::Complete)
 }
