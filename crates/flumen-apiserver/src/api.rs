@@ -9,6 +9,7 @@ use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
+    definitions::Definitions,
     fanout::Fanout,
     services::{Allocations, ServiceRange},
     verbs,
@@ -25,6 +26,7 @@ struct Inner {
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
     services: Arc<Allocations>,
+    definitions: Definitions,
 }
 
 /// What a server can be told.
@@ -48,9 +50,17 @@ impl Api {
     pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
         let services = Arc::new(Allocations::new(options.service_range));
-        let api =
-            Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
+        let api = Self {
+            inner: Arc::new(Inner {
+                store,
+                catalog,
+                fanout: Fanout::default(),
+                services,
+                definitions: Definitions::default(),
+            }),
+        };
         crate::boot::boot(&api).await?;
+        crate::definitions::load(&api)?;
         Ok(api)
     }
 
@@ -60,6 +70,16 @@ impl Api {
 
     pub(crate) fn services(&self) -> &Arc<Allocations> {
         &self.inner.services
+    }
+
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    /// Serves what is defined now.
+    pub(crate) fn refresh_catalog(&self) {
+        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {
