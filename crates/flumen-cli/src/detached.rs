@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Starts a process that serves, and waits until it does.
 pub(crate) async fn start(home: &Home, options: &[String]) -> Result<Record, CommandError> {
-    let failed = |error: std::io::Error| Failure::new(format!("cannot go into the background: {error}"));
+    let failed =
+        |error: std::io::Error| Failure::new(format!("cannot go into the background: {error}"));
     std::fs::create_dir_all(home.path()).map_err(failed)?;
     let log = home.path().join(LOG);
     let file = File::create(&log).map_err(failed)?;

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use crate::{
     deliver::carry_out,
     delivery_source::Delivery,
-    error::{CommandError, Failure},
+    error::CommandError,
     inventory_args::{Site, now, parse_name},
     kustomizer_config::FieldManager,
     plan_text, tree_view,
@@ -71,7 +71,8 @@ fn build(directory: &Path, ui: &Ui) -> Result<Vec<u8>, CommandError> {
     let (kustomizations, files) =
         if has_kustomization { (here, Vec::new()) } else { (Vec::new(), here) };
     let inputs = Inputs { kustomizations, files, ..Inputs::default() };
-    let built = flumen_build::build(Arc::new(DiskTree), &inputs, &flumen_build::Options::default())?;
+    let built =
+        flumen_build::build(Arc::new(DiskTree), &inputs, &flumen_build::Options::default())?;
     ui.warnings(&built.warnings);
     Ok(built.to_yaml()?)
 }
@@ -84,7 +85,10 @@ async fn through_registry(
     ui: &Ui,
 ) -> Result<Delivery, CommandError> {
     let reference = Reference::from_name(&format!("{}/{name}:latest", place.registry))?;
-    let registry = Registry::new(&reference.host, &ClientOptions { insecure: true, ..ClientOptions::default() })?;
+    let registry = Registry::new(
+        &reference.host,
+        &ClientOptions { insecure: true, ..ClientOptions::default() },
+    )?;
     let repository = Repository::Remote(registry.repository(&reference.repository));
     let metadata = Metadata {
         source: String::new(),

@@ -72,12 +72,13 @@ fn is_named(item: &Node, name: &str) -> bool {
 
 /// Whole or not at all; a temporary file is its owner's alone from the start.
 fn write(file: &Path, config: &Node) -> Result<(), CommandError> {
-    let text = flumen_yaml::emit(config).map_err(|error| Failure::new(error.to_string()))?;
+    let mut text = Vec::new();
+    flumen_yaml::emit(config, &mut text).map_err(|error| Failure::new(error.to_string()))?;
     let directory = file.parent().unwrap_or(Path::new("."));
     let written = || -> std::io::Result<()> {
         std::fs::create_dir_all(directory)?;
         let mut scratch = NamedTempFile::new_in(directory)?;
-        scratch.write_all(text.as_bytes())?;
+        scratch.write_all(&text)?;
         // A link to a file elsewhere stays one.
         scratch.persist(file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
         Ok(())
@@ -111,9 +112,10 @@ users:
         let path = Path::new("config");
         let theirs = read(theirs, path).unwrap_or_else(|_| panic!("it is readable"));
         let ours = read(ours, path).unwrap_or_else(|_| panic!("it is readable"));
-        let text = flumen_yaml::emit(&merged(theirs, &ours, "flumen")).expect("printable");
+        let mut text = Vec::new();
+        flumen_yaml::emit(&merged(theirs, &ours, "flumen"), &mut text).expect("printable");
         assert_eq!(
-            text.to_string(),
+            String::from_utf8_lossy(&text),
             "\
 apiVersion: v1
 contexts:

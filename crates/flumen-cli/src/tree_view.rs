@@ -85,7 +85,8 @@ impl Branch {
 }
 
 fn owner(object: &Node) -> Option<&str> {
-    let flumen_yaml::Value::Seq(owners) = &object.at(&["metadata", "ownerReferences"])?.value else {
+    let flumen_yaml::Value::Seq(owners) = &object.at(&["metadata", "ownerReferences"])?.value
+    else {
         return None;
     };
     owners.first()?.get("uid")?.as_str()

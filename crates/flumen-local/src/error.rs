@@ -44,8 +44,8 @@ pub enum Error {
     Server(#[from] flumen_apiserver::ServerError),
     #[error("the API server cannot write its first objects: {0}")]
     Boot(flumen_apiserver::ApiError),
-    #[error(transparent)]
-    Tokens(#[from] flumen_apiserver::TokenFileError),
+    #[error("cannot forget history")]
+    Compact(#[source] flumen_store::ReadError),
     #[error(transparent)]
     Registry(#[from] flumen_registry::Error),
 }
@@ -54,9 +54,9 @@ impl Error {
     /// What to try.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Running { .. } => {
-                Some("`flumen status` shows it and `flumen down` ends it; `--data` names another place")
-            }
+            Self::Running { .. } => Some(
+                "`flumen status` shows it and `flumen down` ends it; `--data` names another place",
+            ),
             Self::Record { .. } => Some("end the process by hand, then run `flumen reset`"),
             Self::StillRunning { .. } => Some("wait a moment, or end the process by hand"),
             Self::Store(error) => error.hint(),

@@ -109,7 +109,8 @@ impl Home {
     pub async fn stop(&self, patience: Duration) -> Result<bool, Error> {
         let State::Running(record) = self.state()? else { return Ok(false) };
         let pid = Pid::from_raw(record.pid).ok_or(Error::Record { path: self.0.join(RECORD) })?;
-        let failed = |errno: rustix::io::Errno| Error::Stop { pid: record.pid, source: errno.into() };
+        let failed =
+            |errno: rustix::io::Errno| Error::Stop { pid: record.pid, source: errno.into() };
         kill_process(pid, Signal::TERM).map_err(failed)?;
         let gone = async {
             while !matches!(self.state()?, State::Stopped | State::Absent) {
@@ -146,10 +147,8 @@ impl Home {
     }
 
     pub(crate) fn record(&self, record: &Record) -> Result<(), Error> {
-        let text = serde_json::to_vec_pretty(record).map_err(|error| Error::Directory {
-            path: self.0.clone(),
-            source: error.into(),
-        })?;
+        let text = serde_json::to_vec_pretty(record)
+            .map_err(|error| Error::Directory { path: self.0.clone(), source: error.into() })?;
         self.write(&self.0.join(RECORD), &text)
     }
 
@@ -174,7 +173,8 @@ impl Home {
     }
 
     fn try_lock(&self) -> io::Result<Option<File>> {
-        let file = File::options().create(true).truncate(false).write(true).open(self.0.join(LOCK))?;
+        let file =
+            File::options().create(true).truncate(false).write(true).open(self.0.join(LOCK))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),

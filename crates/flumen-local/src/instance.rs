@@ -12,10 +12,7 @@ use jiff::Timestamp;
 use tempfile::TempDir;
 
 use crate::{
-    ApiServer, ApiServerOptions, Error, Home, Record,
-    home::Claim,
-    kubeconfig::kubeconfig,
-    token,
+    ApiServer, ApiServerOptions, Error, Home, Record, home::Claim, kubeconfig::kubeconfig, token,
 };
 
 /// The name under which the owner of the machine acts.

@@ -5,7 +5,9 @@ use std::{
     path::PathBuf,
 };
 
-use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
+use flumen_apiserver::{
+    Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
+};
 use flumen_sim::{Controllers, Pace, Running, Settings};
 use flumen_store::{Options as StoreOptions, Store};
 
@@ -21,6 +23,9 @@ pub struct ApiServerOptions {
     pub address: SocketAddr,
     pub tls: bool,
     pub tokens: StaticTokens,
+    pub api: ApiOptions,
+    /// Forget the history of objects up to this version.
+    pub compact_at: Option<u64>,
     pub controllers: Controllers,
     pub pace: Pace,
 }
@@ -34,6 +39,8 @@ impl ApiServerOptions {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tls: true,
             tokens,
+            api: ApiOptions::default(),
+            compact_at: None,
             controllers: Controllers::All,
             pace: Pace::default(),
         }
@@ -55,7 +62,10 @@ impl ApiServer {
             Some(path) => Store::open(path, StoreOptions::default())?,
             None => Store::in_memory(StoreOptions::default()).map_err(Error::Memory)?,
         };
-        let api = Api::open(store).await.map_err(Error::Boot)?;
+        let api = Api::open_with(store.clone(), options.api).await.map_err(Error::Boot)?;
+        if let Some(version) = options.compact_at {
+            store.compact(version).map_err(Error::Compact)?;
+        }
         let server = Server::start(
             api.clone(),
             ServerOptions {

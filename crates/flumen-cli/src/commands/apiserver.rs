@@ -3,12 +3,16 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use flumen_apiserver::StaticTokens;
+use flumen_apiserver::{ApiOptions, ServiceRange, StaticTokens};
 use flumen_local::{ApiServer, ApiServerOptions};
 use flumen_sim::Controllers;
 
 use crate::{
-    error::{CommandError, Failure}, key_files::read_text, runtime::block_on, signals::Signals, ui::Ui,
+    error::{CommandError, Failure},
+    key_files::read_text,
+    runtime::block_on,
+    signals::Signals,
+    ui::Ui,
 };
 
 /// Run the API server alone
@@ -42,8 +46,8 @@ pub(crate) struct ApiserverArgs {
     controllers: Which,
 
     /// Addresses that Services get
-    #[arg(long, value_name = "CIDR", default_value = "10.96.0.0/16")]
-    service_cluster_ip_range: String,
+    #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/16")]
+    service_cluster_ip_range: ServiceRange,
 
     /// Forget the history of objects up to this version
     #[arg(long, value_name = "VERSION")]
@@ -83,6 +87,11 @@ impl ApiserverArgs {
             keys: self.data.as_ref().map(|data| data.join("keys")),
             address: self.addr,
             tls: !self.insecure_http,
+            api: ApiOptions {
+                service_range: self.service_cluster_ip_range,
+                ..ApiOptions::default()
+            },
+            compact_at: self.compact_at,
             controllers: match self.controllers {
                 Which::None => Controllers::None,
                 Which::Core => Controllers::Core,

@@ -236,7 +236,10 @@ impl Source {
 }
 
 fn greet(home: &Home, record: &Record, ui: &Ui) {
-    ui.success(&format!("API server at {} (workloads are simulated, no container runs)", record.server));
+    ui.success(&format!(
+        "API server at {} (workloads are simulated, no container runs)",
+        record.server
+    ));
     ui.success(&format!("registry at {}", record.registry));
     ui.step(&format!("export KUBECONFIG={}", home.kubeconfig().display()));
 }
