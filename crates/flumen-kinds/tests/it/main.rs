@@ -4,3 +4,6 @@
 mod corpus;
 mod decode;
 mod defaults;
+mod manifests;
+mod random;
+mod real;
