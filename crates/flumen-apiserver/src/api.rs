@@ -7,7 +7,13 @@ use std::{
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, Resource, Target, fanout::Fanout, verbs};
+use crate::{
+    Answer, ApiError, Call, Catalog, Resource, Target,
+    definitions::Definitions,
+    fanout::Fanout,
+    services::{Allocations, ServiceRange},
+    verbs,
+};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -19,6 +25,14 @@ struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
+    services: Arc<Allocations>,
+    definitions: Definitions,
+}
+
+/// What a server can be told.
+#[derive(Clone, Debug, Default)]
+pub struct ApiOptions {
+    pub service_range: ServiceRange,
 }
 
 impl fmt::Debug for Api {
@@ -30,14 +44,42 @@ impl fmt::Debug for Api {
 impl Api {
     /// A server over a store, with the objects that every server has.
     pub async fn open(store: Store) -> Result<Self, ApiError> {
+        Self::open_with(store, ApiOptions::default()).await
+    }
+
+    pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        let api = Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default() }) };
+        let services = Arc::new(Allocations::new(options.service_range));
+        let api = Self {
+            inner: Arc::new(Inner {
+                store,
+                catalog,
+                fanout: Fanout::default(),
+                services,
+                definitions: Definitions::default(),
+            }),
+        };
         crate::boot::boot(&api).await?;
+        crate::definitions::load(&api)?;
         Ok(api)
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn services(&self) -> &Arc<Allocations> {
+        &self.inner.services
+    }
+
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    /// Serves what is defined now.
+    pub(crate) fn refresh_catalog(&self) {
+        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {

@@ -26,6 +26,7 @@ impl Ownership {
             Behaviour::Builtin { kind, .. } => {
                 Filter::of_builtin(kind.kind, subresource, has_status)
             }
+            Behaviour::Custom { .. } => Filter::of_endpoint(subresource, has_status),
         };
         Self {
             api_version: resource.api_version(),
@@ -106,21 +107,32 @@ impl Versions for ResourceVersions {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
         match &self.other(api_version)?.behaviour {
             Behaviour::Builtin { kind, .. } => Some(Schema::of_builtin(kind.object)),
+            Behaviour::Custom { version, .. } => Some(version.apply_schema()),
         }
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        let Some(other) = self.other(api_version) else { return Ok(object.clone()) };
-        if Arc::ptr_eq(other, &self.resource) {
-            return Ok(object.clone());
+        let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        match (self.other(from), self.other(api_version)) {
+            (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
+                let hub = rules::to_hub(from, object.clone());
+                hub.and_then(|hub| rules::from_hub(to, hub)).map_err(|error| error.to_string())
+            }
+            _ => Ok(object.clone()),
         }
-        let hub = rules::to_hub(&self.resource, object.clone());
-        hub.and_then(|hub| rules::from_hub(other, hub)).map_err(|error| error.to_string())
     }
 
     fn empty(&self) -> Value {
         match &self.resource.behaviour {
-            Behaviour::Builtin { .. } => rules::zero(&self.resource, json!({})),
+            Behaviour::Builtin { kind, .. } => {
+                let mut empty = flumen_kinds::zero(kind.object);
+                rules::name_kind(&self.resource, &mut empty);
+                empty
+            }
+            Behaviour::Custom { .. } => json!({
+                "apiVersion": self.resource.api_version(),
+                "kind": self.resource.kind,
+            }),
         }
     }
 }

@@ -119,7 +119,7 @@ fn shown(value: &Value) -> String {
 
 /// What is wrong with the text of an element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ElementError {
+pub enum ElementError {
     #[error("key must be 2 characters long:")]
     Short,
     #[error("missing colon: {0}")]

@@ -12,7 +12,7 @@ use crate::{
 const MAX_DEPTH: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FieldsError {
+pub enum FieldsError {
     #[error("parsing key as path element: {0}")]
     Element(#[from] ElementError),
     #[error("expect {{ or n")]
@@ -23,11 +23,11 @@ pub(crate) enum FieldsError {
 
 impl FieldSet {
     /// Reads the tree. Keys of unknown kinds are left out, a malformed one makes all of it invalid.
-    pub(crate) fn from_fields_v1(fields: &Value) -> Result<Self, FieldsError> {
+    pub fn from_fields_v1(fields: &Value) -> Result<Self, FieldsError> {
         Ok(read(fields, MAX_DEPTH)?.1)
     }
 
-    pub(crate) fn to_fields_v1(&self) -> Value {
+    pub fn to_fields_v1(&self) -> Value {
         write(self, false)
     }
 }

@@ -14,8 +14,9 @@ mod schema;
 mod set;
 mod typed;
 
-pub use element::Element;
+pub use element::{Element, ElementError};
 pub use error::{FieldError, FieldErrorKind, Shown};
+pub use fields_v1::FieldsError;
 pub use manage::{
     ApplyError, Conflict, Conflicts, Filter, ScalePaths, Versions, Write, apply, keep_times,
     scale_from_parent, scale_to_parent, update,

@@ -113,11 +113,11 @@ impl Apply<'_> {
         }
         let schema = write.schema().map_err(ApplyError::Failed)?;
         validate(schema, config, Duplicates::Refused).map_err(|errors| {
-            let what = self.shown(config);
+            let what = write.shown(config);
             ApplyError::Typed(format!("failed to create typed patch object ({what}): {errors}"))
         })?;
         validate(schema, live, Duplicates::Allowed).map_err(|errors| {
-            let what = self.shown(live);
+            let what = write.shown(live);
             ApplyError::Failed(format!("failed to create typed live object ({what}): {errors}"))
         })?;
         write.reconcile(&mut managers);
@@ -144,15 +144,5 @@ impl Apply<'_> {
             !entry.fields.is_empty()
         });
         Ok((new, managers))
-    }
-
-    /// An object as messages name it: `namespace/name; apps/v1, Kind=Deployment`.
-    fn shown(self, object: &Value) -> String {
-        let meta = |name| {
-            let metadata = object.get("metadata");
-            metadata.and_then(|meta| meta.get(name)).and_then(Value::as_str).unwrap_or_default()
-        };
-        let kind = gvk(self.write.api_version, self.write.kind);
-        format!("{}/{}; {kind}", meta("namespace"), meta("name"))
     }
 }

@@ -62,8 +62,11 @@ pub(super) fn record(
     manager: &str,
 ) -> Result<Managers, String> {
     let schema = write.schema()?;
-    for object in [new, live] {
-        validate(schema, object, Duplicates::Allowed).map_err(|errors| errors.to_string())?;
+    for (object, which) in [(new, "new"), (live, "live")] {
+        validate(schema, object, Duplicates::Allowed).map_err(|errors| {
+            let what = write.shown(object);
+            format!("failed to convert {which} object ({what}) to smd typed: {errors}")
+        })?;
     }
     write.reconcile(&mut managers);
     let comparison = match write.contest((live, new), &mut managers, None, true) {

@@ -25,6 +25,15 @@ impl<'a> Write<'a> {
         })
     }
 
+    /// An object as messages name it: `namespace/name; apps/v1, Kind=Deployment`.
+    pub(super) fn shown(&self, object: &Value) -> String {
+        let meta = |name| {
+            let metadata = object.get("metadata");
+            metadata.and_then(|meta| meta.get(name)).and_then(Value::as_str).unwrap_or_default()
+        };
+        format!("{}/{}; {}", meta("namespace"), meta("name"), gvk(self.api_version, self.kind))
+    }
+
     /// An object in another version; none if the kind is not served in it.
     pub(super) fn in_version(
         &self,

@@ -142,20 +142,27 @@ fn keys(names: &[&'static str], element: &Form) -> Vec<ListKey> {
         Form::Struct(of) => Some(Api::get().type_of(*of)),
         _ => None,
     };
-    let default = |name| item.and_then(|item| item.field(name)).and_then(default_of);
+    let default = |name| {
+        let item = item?;
+        let field = item.field(name)?;
+        let zero =
+            field.presence == Presence::Always || ZERO_BY_DEFAULT.contains(&(item.name, name));
+        default_of(field, zero)
+    };
     names.iter().map(|name| ListKey { name: Box::from(*name), default: default(name) }).collect()
 }
 
-/// Fields that are always printed have their zero value as default.
-fn default_of(field: &Field) -> Option<Value> {
-    match field.default {
-        Some(text) => serde_json::from_str(text).ok(),
-        None if field.presence != Presence::Always => None,
-        None => match field.form {
-            Form::String(_) => Some(Value::from("")),
-            Form::Int32(_) | Form::Int64(_) => Some(Value::from(0)),
-            Form::Bool => Some(Value::from(false)),
-            _ => None,
-        },
+/// Keys whose default is their zero value although they are not printed then; the facts leave zero
+/// values out.
+const ZERO_BY_DEFAULT: [(&str, &str); 1] = [("api.core.v1.LocalObjectReference", "name")];
+
+/// The default of a key. Fields that are always printed have their zero value.
+fn default_of(field: &Field, zero: bool) -> Option<Value> {
+    match (field.default, &field.form) {
+        (Some(text), _) => serde_json::from_str(text).ok(),
+        (None, Form::String(_)) if zero => Some(Value::from("")),
+        (None, Form::Int32(_) | Form::Int64(_)) if zero => Some(Value::from(0)),
+        (None, Form::Bool) if zero => Some(Value::from(false)),
+        _ => None,
     }
 }

@@ -7,3 +7,4 @@ mod defaults;
 mod manifests;
 mod random;
 mod real;
+mod validation;
