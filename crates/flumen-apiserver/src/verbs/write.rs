@@ -289,7 +289,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        if object == live.object || self.options.dry_run {
+        if self.options.dry_run || (live.is_settled && object == live.object) {
             return Ok(object);
         }
         let value = storage::encode(&self.request.resource, &mut object)?;
