@@ -108,7 +108,7 @@ impl Front {
         body: Incoming,
         slot: OwnedSemaphorePermit,
     ) -> Result<Response<Body>, ApiError> {
-        let user = self.auth.authenticate(&asked)?;
+        let user = self.auth.authenticate(&asked).await?;
         let user = self.auth.impersonate(&asked.headers, user)?;
         self.auth.authorize(&user, &asked.info)?;
         let catalog = self.api.catalog();
