@@ -110,12 +110,14 @@ impl Versions for ResourceVersions {
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        let Some(other) = self.other(api_version) else { return Ok(object.clone()) };
-        if Arc::ptr_eq(other, &self.resource) {
-            return Ok(object.clone());
+        let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        match (self.other(from), self.other(api_version)) {
+            (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
+                let hub = rules::to_hub(from, object.clone());
+                hub.and_then(|hub| rules::from_hub(to, hub)).map_err(|error| error.to_string())
+            }
+            _ => Ok(object.clone()),
         }
-        let hub = rules::to_hub(&self.resource, object.clone());
-        hub.and_then(|hub| rules::from_hub(other, hub)).map_err(|error| error.to_string())
     }
 
     fn empty(&self) -> Value {

@@ -75,7 +75,7 @@ impl Follower for Collector {
         if node.owners().next().is_some() {
             self.waiting.insert(place.clone());
         }
-        self.graph.put(place, &node);
+        self.graph.put(&place, &node);
     }
 
     async fn work(&mut self) {

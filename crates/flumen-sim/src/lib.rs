@@ -41,6 +41,7 @@ mod object;
 mod plan;
 mod pod;
 mod selector;
+mod workload;
 mod world;
 
 use std::time::Duration;
@@ -115,6 +116,9 @@ const CORE: &[Rule] = &[
 const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::Namespace, decide: node::decide },
     Rule { kind: Kind::Pod, decide: pod::decide },
+    Rule { kind: Kind::Deployment, decide: workload::deployment::decide },
+    Rule { kind: Kind::ReplicaSet, decide: workload::replicas::replica_set },
+    Rule { kind: Kind::ReplicationController, decide: workload::replicas::replication_controller },
 ];
 
 /// Starts controllers. Must be called inside a tokio runtime.

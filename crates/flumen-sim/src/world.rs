@@ -60,7 +60,7 @@ impl World {
         &'a self,
         controller: &str,
         kind: Kind,
-    ) -> impl Iterator<Item = &'a Value> {
+    ) -> impl Iterator<Item = &'a Value> + use<'a> {
         let ids = self.controlled.get(controller).into_iter().flatten();
         ids.filter(move |id| id.kind == kind).filter_map(|id| self.get(id))
     }
@@ -69,10 +69,9 @@ impl World {
     /// the changes that they made, so that no decision is taken twice.
     pub(crate) fn put(&mut self, kind: Kind, mut object: Value) -> bool {
         let id = Id::of(kind, &object);
-        if let Some(known) = self.objects.get(&id) {
-            if object::version(known) >= object::version(&object) {
-                return false;
-            }
+        let known = self.objects.get(&id);
+        if known.is_some_and(|known| object::version(known) >= object::version(&object)) {
+            return false;
         }
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");

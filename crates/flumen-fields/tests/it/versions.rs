@@ -129,12 +129,12 @@ fn entries_of_versions_that_are_gone_are_dropped() {
 #[test]
 fn parts_of_what_is_now_owned_as_a_whole_become_the_whole() {
     let mut object = Subject::widget();
-    object.apply("alpha", &json!({"spec": {"tags": ["a", "b"], "size": 1}}));
+    object.apply("alpha", json!({"spec": {"tags": ["a", "b"], "size": 1}}));
     object.kind = Kind::Custom { schema: widget_schema(ListMerge::Atomic) };
-    object.apply("beta", &json!({"spec": {"size": 1}}));
+    object.apply("beta", json!({"spec": {"size": 1}}));
     assert_eq!(object.owned("alpha"), json!({"f:spec": {"f:size": {}, "f:tags": {}}}));
     assert_eq!(
-        object.refused("beta", &json!({"spec": {"tags": ["a"]}})),
+        object.refused("beta", json!({"spec": {"tags": ["a"]}})),
         "Apply failed with 1 conflict: conflict with \"alpha\": .spec.tags"
     );
 }

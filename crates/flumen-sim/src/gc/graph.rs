@@ -78,8 +78,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn put(&mut self, place: Place, node: &Node) {
-        self.forget(&place);
+    pub(super) fn put(&mut self, place: &Place, node: &Node) {
+        self.forget(place);
         if node.is_ending() {
             self.ending.insert(node.metadata.uid.clone(), place.clone());
         }

@@ -33,7 +33,7 @@ const PULL_SHOWN: Duration = Duration::from_secs(2);
 
 /// How long a failed container waits at first, and at most.
 const FIRST_WAIT: Duration = Duration::from_secs(10);
-const LAST_WAIT: Duration = Duration::from_secs(300);
+const LAST_WAIT: Duration = Duration::from_mins(5);
 
 /// The stage after a time, and after which time the next one comes.
 pub(super) fn at(script: &Script, elapsed: Duration, pace: Pace) -> (Stage, Option<Duration>) {

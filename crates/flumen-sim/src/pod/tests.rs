@@ -12,7 +12,7 @@ fn start() -> Timestamp {
     "2026-01-01T00:00:00Z".parse().expect("a time")
 }
 
-fn pod(annotations: Value) -> Value {
+fn pod(annotations: &Value) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -54,7 +54,7 @@ fn after(mut pod: Value, seconds: i64) -> (Value, Vec<&'static str>) {
 
 #[test]
 fn a_pod_becomes_ready_with_all_conditions_in_order() {
-    let (pod, told) = after(pod(json!({})), 1);
+    let (pod, told) = after(pod(&json!({})), 1);
     assert_eq!(told, ["Pulled", "Created", "Started"]);
     assert_eq!(text(&pod, "/status/phase"), "Running");
     assert_eq!(text(&pod, "/status/startTime"), "2026-01-01T00:00:00Z");
@@ -72,15 +72,15 @@ fn a_pod_becomes_ready_with_all_conditions_in_order() {
 
 #[test]
 fn nothing_is_written_twice() {
-    let (once, _) = after(pod(json!({})), 1);
-    let (longer, told) = after(pod(json!({})), 60);
+    let (once, _) = after(pod(&json!({})), 1);
+    let (longer, told) = after(pod(&json!({})), 60);
     assert_eq!(once, longer);
     assert_eq!(told.len(), 3);
 }
 
 #[test]
 fn a_pod_that_never_is_ready_says_which_containers() {
-    let (pod, _) = after(pod(json!({"sim.flumen.dev/never-ready": "true"})), 30);
+    let (pod, _) = after(pod(&json!({"sim.flumen.dev/never-ready": "true"})), 30);
     assert_eq!(text(&pod, "/status/phase"), "Running");
     let ready = condition(&pod, "Ready").expect("a condition");
     assert_eq!(text(ready, "/reason"), "ContainersNotReady");
@@ -89,7 +89,7 @@ fn a_pod_that_never_is_ready_says_which_containers() {
 
 #[test]
 fn a_crash_loop_counts_restarts() {
-    let (pod, told) = after(pod(json!({"sim.flumen.dev/crash-loop": "true"})), 12);
+    let (pod, told) = after(pod(&json!({"sim.flumen.dev/crash-loop": "true"})), 12);
     let status = &pod["status"]["containerStatuses"][0];
     assert_eq!(number(status, "/restartCount"), 2);
     assert_eq!(text(status, "/state/waiting/reason"), "CrashLoopBackOff");
@@ -101,7 +101,7 @@ fn a_crash_loop_counts_restarts() {
 
 #[test]
 fn an_image_that_is_missing_keeps_the_pod_pending() {
-    let (pod, told) = after(pod(json!({"sim.flumen.dev/image-pull-error": "true"})), 5);
+    let (pod, told) = after(pod(&json!({"sim.flumen.dev/image-pull-error": "true"})), 5);
     assert_eq!(text(&pod, "/status/phase"), "Pending");
     let reason = text(&pod, "/status/containerStatuses/0/state/waiting/reason");
     assert_eq!(reason, "ImagePullBackOff");
@@ -110,7 +110,7 @@ fn an_image_that_is_missing_keeps_the_pod_pending() {
 
 #[test]
 fn a_pod_that_is_to_end_succeeds_or_fails() {
-    let mut job = pod(json!({}));
+    let mut job = pod(&json!({}));
     job["spec"]["restartPolicy"] = "Never".into();
     let (done, _) = after(job.clone(), 5);
     assert_eq!(text(&done, "/status/phase"), "Succeeded");
@@ -127,7 +127,7 @@ fn a_pod_that_is_to_end_succeeds_or_fails() {
 
 #[test]
 fn readiness_gates_hold_a_pod_back() {
-    let mut gated = pod(json!({}));
+    let mut gated = pod(&json!({}));
     gated["spec"]["readinessGates"] = json!([{"conditionType": "example.com/x"}]);
     let (mut gated, _) = after(gated, 2);
     assert!(!object::is_true(&gated, "Ready"));
@@ -140,7 +140,7 @@ fn readiness_gates_hold_a_pod_back() {
 
 #[test]
 fn a_pod_waits_for_its_claims() {
-    let mut pod = pod(json!({}));
+    let mut pod = pod(&json!({}));
     pod["spec"]["nodeName"] = "".into();
     pod["spec"]["volumes"] = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]);
     let settings = Settings::default();
@@ -159,7 +159,7 @@ fn a_pod_waits_for_its_claims() {
 
 #[test]
 fn a_deleted_pod_is_let_go_once() {
-    let mut pod = pod(json!({}));
+    let mut pod = pod(&json!({}));
     object::set(&mut pod, "/metadata/deletionTimestamp", "2026-01-01T00:00:30Z");
     object::set(&mut pod, "/metadata/deletionGracePeriodSeconds", 30);
     let plan = end(&pod);

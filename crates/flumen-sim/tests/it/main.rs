@@ -1,0 +1,6 @@
+//! Controllers on a real server in memory.
+
+mod bench;
+mod deployments;
+mod garbage;
+mod namespaces;

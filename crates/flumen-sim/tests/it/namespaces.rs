@@ -1,0 +1,58 @@
+//! Namespaces have what they need, and end when they are empty.
+
+use flumen_apiserver::{Media, ResourceName};
+use flumen_sim::Controllers;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, CONFIG_MAPS, NAMESPACES};
+
+const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
+
+async fn bench() -> Bench {
+    let bench = Bench::start(Controllers::Core).await;
+    bench.create(NAMESPACES, json!({"metadata": {"name": "team"}})).await;
+    bench
+}
+
+#[tokio::test]
+async fn a_namespace_has_an_account_and_the_authority() {
+    let bench = bench().await;
+    let map = bench
+        .until(CONFIG_MAPS, "team", "kube-root-ca.crt", |map| map.is_some())
+        .await
+        .expect("a map");
+    assert_eq!(map["data"]["ca.crt"], "authority");
+    let account = bench.until(ACCOUNTS, "team", "default", |account| account.is_some()).await;
+    let first = account.expect("an account")["metadata"]["uid"].clone();
+    bench.delete(ACCOUNTS, "team", "default", "Background").await;
+    let is_another =
+        |account: Option<&Value>| account.is_some_and(|a| a["metadata"]["uid"] != first);
+    bench.until(ACCOUNTS, "team", "default", is_another).await;
+}
+
+#[tokio::test]
+async fn a_namespace_ends_when_all_in_it_is_gone() {
+    let bench = bench().await;
+    let held = json!({
+        "metadata": {"name": "held", "namespace": "team", "finalizers": ["example.com/hold"]},
+    });
+    bench.create(CONFIG_MAPS, held).await;
+    bench.create(CONFIG_MAPS, json!({"metadata": {"name": "free", "namespace": "team"}})).await;
+    bench.delete(NAMESPACES, "", "team", "Background").await;
+    let says = |namespace: Option<&Value>| {
+        let conditions = namespace.and_then(|n| n.pointer("/status/conditions"));
+        let conditions =
+            conditions.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        conditions.iter().any(|condition| {
+            condition["type"] == "NamespaceFinalizersRemaining"
+                && condition["message"]
+                    == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+        })
+    };
+    bench.until(NAMESPACES, "", "team", says).await;
+    bench.until_gone(CONFIG_MAPS, "team", "free").await;
+    let patch = json!({"metadata": {"finalizers": null}});
+    let change = (Media::MergePatch, &patch);
+    bench.client.patch(CONFIG_MAPS, ("team", "held"), "", change).await.expect("patched");
+    bench.until_gone(NAMESPACES, "", "team").await;
+}
