@@ -2,12 +2,12 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, Resource, Target, fanout::Fanout, verbs};
+use crate::{Answer, ApiError, Call, Catalog, Resource, Target, auth::Rbac, fanout::Fanout, verbs};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
+    /// Who may do what, once someone else than the server itself can ask.
+    rbac: OnceLock<Rbac>,
 }
 
 impl fmt::Debug for Api {
@@ -31,13 +33,23 @@ impl Api {
     /// A server over a store, with the objects that every server has.
     pub async fn open(store: Store) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        let api = Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default() }) };
+        let (fanout, rbac) = (Fanout::default(), OnceLock::new());
+        let api = Self { inner: Arc::new(Inner { store, catalog, fanout, rbac }) };
         crate::boot::boot(&api).await?;
         Ok(api)
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn set_rbac(&self, rbac: Rbac) {
+        // A second front in the same process knows the same roles.
+        let _ = self.inner.rbac.set(rbac);
+    }
+
+    pub(crate) fn rbac(&self) -> Option<&Rbac> {
+        self.inner.rbac.get()
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {

@@ -75,6 +75,7 @@ impl Auth {
         let accounts = ServiceAccounts::open(api, options.issuer, state)?;
         bootstrap::ensure(api).await?;
         let (rbac, following) = Rbac::follow(api).await?;
+        api.set_rbac(rbac.clone());
         Ok(Self { tokens: options.tokens, accounts, rbac, _following: following })
     }
 
@@ -146,10 +147,6 @@ impl Auth {
             _ => return None,
         };
         Some(respond::bytes(200, media_type, document.to_string()))
-    }
-
-    pub(crate) fn rbac(&self) -> &Rbac {
-        &self.rbac
     }
 }
 

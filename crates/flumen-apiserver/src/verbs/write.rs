@@ -205,9 +205,17 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
+    /// Roles and bindings must not give anyone more than their author has.
+    fn check_grant(&self, object: &Value, old: Option<&Value>) -> Result<(), ApiError> {
+        let Request { api, call, resource, .. } = self.request;
+        let Some(rbac) = api.rbac() else { return Ok(()) };
+        rbac.check_grant(&call.user, resource, old, object)
+    }
+
     /// Prepares a new object and refuses an invalid one.
     pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
         let resource = &self.request.resource;
+        self.check_grant(object, None)?;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
         self.refuse(object, &rules::validate_create(resource, object))?;
         self.warn(object, None);
@@ -217,6 +225,7 @@ impl<'a> Write<'a> {
     /// The same for an object that replaces another.
     pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
+        self.check_grant(object, Some(old))?;
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
         self.refuse(object, &rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
