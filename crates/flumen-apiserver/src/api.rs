@@ -7,7 +7,14 @@ use std::{
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, Resource, Target, auth::Rbac, fanout::Fanout, verbs};
+use crate::{
+    Answer, ApiError, Call, Catalog, Resource, Target,
+    auth::Rbac,
+    definitions::Definitions,
+    fanout::Fanout,
+    services::{Allocations, ServiceRange},
+    verbs,
+};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -19,8 +26,16 @@ struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
+    services: Arc<Allocations>,
+    definitions: Definitions,
     /// Who may do what, once someone else than the server itself can ask.
     rbac: OnceLock<Rbac>,
+}
+
+/// What a server can be told.
+#[derive(Clone, Debug, Default)]
+pub struct ApiOptions {
+    pub service_range: ServiceRange,
 }
 
 impl fmt::Debug for Api {
@@ -32,10 +47,24 @@ impl fmt::Debug for Api {
 impl Api {
     /// A server over a store, with the objects that every server has.
     pub async fn open(store: Store) -> Result<Self, ApiError> {
+        Self::open_with(store, ApiOptions::default()).await
+    }
+
+    pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        let (fanout, rbac) = (Fanout::default(), OnceLock::new());
-        let api = Self { inner: Arc::new(Inner { store, catalog, fanout, rbac }) };
+        let services = Arc::new(Allocations::new(options.service_range));
+        let api = Self {
+            inner: Arc::new(Inner {
+                store,
+                catalog,
+                fanout: Fanout::default(),
+                services,
+                definitions: Definitions::default(),
+                rbac: OnceLock::new(),
+            }),
+        };
         crate::boot::boot(&api).await?;
+        crate::definitions::load(&api)?;
         Ok(api)
     }
 
@@ -50,6 +79,20 @@ impl Api {
 
     pub(crate) fn rbac(&self) -> Option<&Rbac> {
         self.inner.rbac.get()
+    }
+
+    pub(crate) fn services(&self) -> &Arc<Allocations> {
+        &self.inner.services
+    }
+
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    /// Serves what is defined now.
+    pub(crate) fn refresh_catalog(&self) {
+        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {

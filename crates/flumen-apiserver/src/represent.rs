@@ -1,6 +1,6 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
-use flumen_kinds::table::Table;
+use flumen_kinds::table::{Column, Table};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -94,9 +94,10 @@ impl Include {
             "None" => Ok(Self::None),
             "" | "Metadata" => Ok(Self::Metadata),
             "Object" => Ok(Self::Object),
-            other => {
-                Err(ApiError::bad_request(format!("unrecognized includeObject value: {other:?}")))
-            }
+            other => Err(ApiError::bad_request(format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: \
+                 must be 'Metadata', 'Object', 'None', or empty"
+            ))),
         }
     }
 }
@@ -141,7 +142,11 @@ fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, V
                 }
                 row
             });
-            (table.columns.iter().map(|column| column.to_value()).collect(), rows.collect())
+            (table.columns.iter().map(Column::to_value).collect(), rows.collect())
+        }
+        Behaviour::Custom { version, .. } => {
+            let rows = items.iter().map(|item| row(version.cells(item, now)));
+            (version.column_definitions(), rows.collect())
         }
     }
 }
@@ -168,6 +173,9 @@ fn not_acceptable(message: String) -> ApiError {
 
 /// The type as the messages name it.
 fn go_type(resource: &Resource, suffix: &str) -> String {
+    if matches!(resource.behaviour, Behaviour::Custom { .. }) {
+        return format!("*unstructured.Unstructured{suffix}");
+    }
     let package = match resource.group.split('.').next() {
         None | Some("") => "core",
         Some(package) => package,

@@ -1,12 +1,15 @@
 //! Types of an expression before it is evaluated.
 
+use std::collections::BTreeMap;
+
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, ListExpr, LiteralValue, MapExpr,
     operators,
 };
 
 use crate::{
-    functions, overloads,
+    Dialect, functions,
+    overloads::{self, Overload},
     places::Places,
     program::children,
     types::{Known, Type, is_less_specific},
@@ -19,26 +22,42 @@ pub(crate) struct Mistake {
     pub text: String,
 }
 
-/// The type of an expression over some variables.
+/// What was found out about an expression.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub result: Type,
+    /// The type of each part.
+    pub types: BTreeMap<u64, Type>,
+    /// The ways in which each call may be meant.
+    pub overloads: BTreeMap<u64, Vec<&'static Overload>>,
+}
+
+/// The types in an expression over some variables.
 pub(crate) fn check(
     tree: &IdedExpr,
     source: &str,
     variables: &[(&str, Type)],
-) -> Result<Type, Vec<Mistake>> {
+    dialect: Dialect,
+) -> Result<Checked, Vec<Mistake>> {
     let mut checker = Checker {
         scopes: variables.to_vec(),
         known: Known::default(),
         mistakes: Vec::new(),
         collections: Vec::new(),
         places: Places::of(tree, source),
+        dialect,
+        types: BTreeMap::new(),
+        overloads: BTreeMap::new(),
     };
     let found = checker.expr(tree);
-    let settled = checker.known.settled(&found);
+    let result = checker.known.settled(&found);
     if checker.mistakes.is_empty() {
         checker.check_collections();
     }
     if checker.mistakes.is_empty() {
-        return Ok(settled);
+        let Checker { known, types, overloads, .. } = checker;
+        let types = types.into_iter().map(|(id, of)| (id, known.settled(&of))).collect();
+        return Ok(Checked { result, types, overloads });
     }
     checker.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
     Err(checker.mistakes)
@@ -93,6 +112,9 @@ struct Checker<'a> {
     /// that is known last.
     collections: Vec<Vec<(u64, Type)>>,
     places: Places<'a>,
+    dialect: Dialect,
+    types: BTreeMap<u64, Type>,
+    overloads: BTreeMap<u64, Vec<&'static Overload>>,
 }
 
 impl<'a> Checker<'a> {
@@ -111,6 +133,12 @@ impl<'a> Checker<'a> {
     }
 
     fn expr(&mut self, expr: &'a IdedExpr) -> Type {
+        let found = self.type_of(expr);
+        self.types.insert(expr.id, found.clone());
+        found
+    }
+
+    fn type_of(&mut self, expr: &'a IdedExpr) -> Type {
         match &expr.expr {
             Expr::Literal(literal) => type_of(literal),
             Expr::Ident(name) => {
@@ -122,7 +150,7 @@ impl<'a> Checker<'a> {
                     return Type::Named(Box::new(named));
                 }
                 let operand = self.expr(&select.operand);
-                let field = self.field(expr.id, &operand, false);
+                let field = self.field(expr.id, &operand, &select.field, false);
                 if select.test { Type::Bool } else { field }
             }
             Expr::Call(call) => self.call(expr.id, call),
@@ -141,13 +169,17 @@ impl<'a> Checker<'a> {
             .or_else(|| overloads::type_named(name).map(|named| Type::Named(Box::new(named))))
     }
 
-    fn field(&mut self, id: u64, operand: &Type, optional: bool) -> Type {
+    fn field(&mut self, id: u64, operand: &Type, name: &str, optional: bool) -> Type {
         let (target, was_optional) = match self.known.resolved(operand) {
             Type::Optional(inner) => (*inner, true),
             other => (other, false),
         };
         let field = match &target {
             Type::Map(_, value) => value.as_ref().clone(),
+            Type::Object(object) => match object.0.field(name) {
+                Some(field) => field.shape.type_of(),
+                None => self.mistake(id, format!("undefined field '{name}'")),
+            },
             Type::Open(_) => {
                 self.known.assign([(&Type::Dyn, &target)]);
                 Type::Dyn
@@ -163,9 +195,13 @@ impl<'a> Checker<'a> {
 
     fn call(&mut self, id: u64, call: &'a CallExpr) -> Type {
         match (call.func_name.as_str(), call.target.as_deref(), call.args.as_slice()) {
-            (operators::OPT_SELECT, None, [operand, _]) => {
+            (operators::OPT_SELECT, None, [operand, field]) => {
                 let operand = self.expr(operand);
-                self.field(id, &operand, true)
+                let name = match &field.expr {
+                    Expr::Literal(LiteralValue::String(name)) => name.inner(),
+                    _ => "",
+                };
+                self.field(id, &operand, name, true)
             }
             (operators::LOGICAL_AND | operators::LOGICAL_OR, None, args) => {
                 let mut result = Type::Bool;
@@ -196,7 +232,7 @@ impl<'a> Checker<'a> {
 
     /// What a function yields for arguments of some types.
     fn resolve(&mut self, id: u64, name: &str, args: &[Type], is_method: bool) -> Type {
-        let Some(overloads) = overloads::of(name) else {
+        let Some(overloads) = overloads::of(name, self.dialect) else {
             return self.undeclared(id, name);
         };
         let mut result: Option<Type> = None;
@@ -207,6 +243,7 @@ impl<'a> Checker<'a> {
             let (parameters, yields) = overload.instantiate(&mut self.known);
             if parameters.len() == args.len() && self.known.assign(args.iter().zip(&parameters)) {
                 let yields = self.known.resolved(&yields);
+                self.overloads.entry(id).or_default().push(overload);
                 result = Some(match result {
                     Some(other) if other != yields => Type::Dyn,
                     _ => yields,

@@ -149,7 +149,7 @@ fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
 }
 
 /// The shortest digits that mean the number, with an exponent where Go would write one.
-pub(crate) fn double_to_text(double: f64) -> String {
+pub fn double_to_text(double: f64) -> String {
     if double.is_nan() {
         return "NaN".to_owned();
     }

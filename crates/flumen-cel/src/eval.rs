@@ -8,7 +8,7 @@ use cel::common::ast::{
 };
 
 use crate::{
-    Budget, Fault, Outcome, functions,
+    Budget, Dialect, Fault, Outcome, functions,
     operators::push,
     value::{Entries, Value, type_named},
 };
@@ -19,12 +19,17 @@ pub(crate) struct Evaluation<'a, 'b> {
     /// Names that comprehensions bind, innermost last. What is accumulated may be a failure that a
     /// later element makes good.
     scopes: Vec<(&'a str, Outcome<'a>)>,
+    dialect: Dialect,
     budget: &'b mut Budget,
 }
 
 impl<'a, 'b> Evaluation<'a, 'b> {
-    pub(crate) fn new(variables: &'a [(&'a str, Value<'a>)], budget: &'b mut Budget) -> Self {
-        Self { variables, scopes: Vec::new(), budget }
+    pub(crate) fn new(
+        variables: &'a [(&'a str, Value<'a>)],
+        dialect: Dialect,
+        budget: &'b mut Budget,
+    ) -> Self {
+        Self { variables, scopes: Vec::new(), dialect, budget }
     }
 
     pub(crate) fn value(&mut self, expr: &'a IdedExpr) -> Outcome<'a> {
@@ -174,7 +179,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         for arg in args {
             values.push(self.value(arg)?);
         }
-        functions::apply(qualified.as_deref().unwrap_or(name), &values, self.budget)
+        let name = qualified.as_deref().unwrap_or(name);
+        functions::apply(name, &values, self.dialect, self.budget)
     }
 
     /// `&&` and `||`: the deciding value decides from either side, whatever befalls the other.

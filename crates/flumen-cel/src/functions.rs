@@ -3,13 +3,16 @@
 use base64::{Engine, engine::general_purpose::STANDARD, engine::general_purpose::STANDARD_NO_PAD};
 
 use crate::{
-    Budget, Fault, Outcome, convert, operators, strings, time,
+    Budget, Dialect, Fault, Outcome, convert, library, operators, strings, time,
     value::{List, Value},
 };
 
 /// Functions that are called by the name of their library: it is not a variable.
 pub(crate) fn is_library(prefix: &str, name: &str) -> bool {
     match prefix {
+        "format" => name == "named" || library::is_format(name),
+        "ip" => name == "isCanonical",
+        "lists" => name == "range",
         "sets" => matches!(name, "contains" | "equivalent" | "intersects"),
         "base64" => matches!(name, "encode" | "decode"),
         "strings" => name == "quote",
@@ -19,13 +22,22 @@ pub(crate) fn is_library(prefix: &str, name: &str) -> bool {
 }
 
 /// Calls a function. What it is called on is the first argument, as it is in cel-go.
-pub(crate) fn apply<'a>(name: &str, args: &[Value<'a>], budget: &mut Budget) -> Outcome<'a> {
+pub(crate) fn apply<'a>(
+    name: &str,
+    args: &[Value<'a>],
+    dialect: Dialect,
+    budget: &mut Budget,
+) -> Outcome<'a> {
     for arg in args {
         if let Value::Text(text) = arg {
             budget.spend_bytes(text.len())?;
         }
     }
     operators::apply(name, args, budget)
+        .or_else(|| match dialect {
+            Dialect::Kubernetes => library::apply(name, args, budget),
+            Dialect::Flux => None,
+        })
         .or_else(|| general(name, args, budget))
         .or_else(|| convert::apply(name, args))
         .or_else(|| strings::apply(name, args, budget))
@@ -125,7 +137,7 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::Map(map) => map.len() == 0,
         Value::Duration(duration) => duration.is_zero(),
         Value::Optional(inner) => inner.is_none(),
-        Value::Timestamp(_) | Value::Type(_) => false,
+        Value::Timestamp(_) | Value::Type(_) | Value::Opaque(_) => false,
     }
 }
 
@@ -172,5 +184,6 @@ pub(crate) const fn go_name(value: &Value<'_>) -> &'static str {
         Value::Type(_) => "*types.Type",
         Value::List(_) => "*types.baseList",
         Value::Map(_) => "*types.baseMap",
+        Value::Opaque(_) => "types.Opaque",
     }
 }

@@ -102,7 +102,7 @@ fn add<'a>(a: &Value<'a>, b: &Value<'a>, budget: &mut Budget) -> Outcome<'a> {
         }
         (Value::List(a), Value::List(b)) => {
             budget.spend((a.len() + b.len()) as u64)?;
-            Ok(Value::list(a.iter().chain(b.iter()).collect()))
+            Ok(Value::list(a.joined(b)))
         }
         (Value::Duration(a), Value::Duration(b)) => {
             overflow(a.checked_add(*b).map(Value::Duration), "duration overflow")

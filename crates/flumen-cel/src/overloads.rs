@@ -3,11 +3,13 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::{
+    Dialect,
     types::{Known, Type},
     value::{DURATION, TIMESTAMP},
 };
 
 /// One way to call a function.
+#[derive(Debug)]
 pub(crate) struct Overload {
     /// Whether the first parameter stands before the name of the function.
     pub is_method: bool,
@@ -15,11 +17,25 @@ pub(crate) struct Overload {
     pub result: Type,
 }
 
+type Table = BTreeMap<&'static str, Vec<Overload>>;
+
 /// The ways to call a function; `None` if there is no such function.
-pub(crate) fn of(name: &str) -> Option<&'static [Overload]> {
-    static TABLE: LazyLock<BTreeMap<&str, Vec<Overload>>> =
-        LazyLock::new(|| SIGNATURES.lines().filter_map(line).collect());
-    TABLE.get(name).map(Vec::as_slice)
+pub(crate) fn of(name: &str, dialect: Dialect) -> Option<&'static [Overload]> {
+    static FLUX_TABLE: LazyLock<Table> = LazyLock::new(|| table(&[SIGNATURES, FLUX]));
+    static KUBERNETES_TABLE: LazyLock<Table> = LazyLock::new(|| table(&[SIGNATURES, KUBERNETES]));
+    let table = match dialect {
+        Dialect::Flux => &FLUX_TABLE,
+        Dialect::Kubernetes => &KUBERNETES_TABLE,
+    };
+    table.get(name).map(Vec::as_slice)
+}
+
+fn table(texts: &[&'static str]) -> Table {
+    let mut table = Table::new();
+    for (name, overloads) in texts.iter().flat_map(|text| text.lines()).filter_map(line) {
+        table.entry(name).or_default().extend(overloads);
+    }
+    table
 }
 
 impl Overload {
@@ -103,7 +119,6 @@ join = list(string).() string | list(string).(string) string
 lowerAscii = string.() string
 upperAscii = string.() string
 replace = string.(string, string) string | string.(string, string, int) string
-reverse = string.() string
 split = string.(string) list(string) | string.(string, int) list(string)
 substring = string.(int) string | string.(int, int) string
 trim = string.() string
@@ -111,9 +126,94 @@ format = string.(list(dyn)) string
 strings.quote = (string) string
 sets.contains = (list(A), list(A)) bool
 sets.equivalent = (list(A), list(A)) bool
-sets.intersects = (list(A), list(A)) bool
+sets.intersects = (list(A), list(A)) bool";
+
+/// Further functions that Flux has.
+const FLUX: &str = "\
+reverse = string.() string
 base64.encode = (bytes) string
 base64.decode = (string) bytes";
+
+/// Further functions that Kubernetes has.
+const KUBERNETES: &str = "\
+url = (string) URL
+isURL = (string) bool
+getScheme = URL.() string
+getHost = URL.() string
+getHostname = URL.() string
+getPort = URL.() string
+getEscapedPath = URL.() string
+getQuery = URL.() map(string, list(string))
+find = string.(string) string
+findAll = string.(string) list(string) | string.(string, int) list(string)
+isSorted = list(int).() bool | list(uint).() bool | list(double).() bool | list(bool).() bool \
+| list(duration).() bool | list(timestamp).() bool | list(string).() bool | list(bytes).() bool
+sum = list(int).() int | list(uint).() uint | list(double).() double | list(duration).() duration
+max = list(int).() int | list(uint).() uint | list(double).() double | list(bool).() bool \
+| list(duration).() duration | list(timestamp).() timestamp | list(string).() string \
+| list(bytes).() bytes
+min = list(int).() int | list(uint).() uint | list(double).() double | list(bool).() bool \
+| list(duration).() duration | list(timestamp).() timestamp | list(string).() string \
+| list(bytes).() bytes
+indexOf = list(A).(A) int
+lastIndexOf = list(A).(A) int
+slice = list(A).(int, int) list(A)
+flatten = list(list(A)).() list(A) | list(dyn).(int) list(dyn)
+distinct = list(A).() list(A)
+reverse = list(A).() list(A)
+first = list(A).() optional(A)
+last = list(A).() optional(A)
+lists.range = (int) list(int)
+sort = list(int).() list(int) | list(uint).() list(uint) | list(double).() list(double) \
+| list(bool).() list(bool) | list(duration).() list(duration) \
+| list(timestamp).() list(timestamp) | list(string).() list(string) | list(bytes).() list(bytes)
+quantity = (string) Quantity
+isQuantity = (string) bool
+sign = (Quantity) int
+isGreaterThan = Quantity.(Quantity) bool | Semver.(Semver) bool
+isLessThan = Quantity.(Quantity) bool | Semver.(Semver) bool
+compareTo = Quantity.(Quantity) int | Semver.(Semver) int
+asApproximateFloat = Quantity.() double
+asInteger = Quantity.() int
+isInteger = Quantity.() bool
+add = Quantity.(Quantity) Quantity | Quantity.(int) Quantity
+sub = Quantity.(Quantity) Quantity | Quantity.(int) Quantity
+ip = (string) IP | CIDR.() IP
+isIP = (string) bool
+ip.isCanonical = (string) bool
+family = IP.() int
+isUnspecified = IP.() bool
+isLoopback = IP.() bool
+isLinkLocalMulticast = IP.() bool
+isLinkLocalUnicast = IP.() bool
+isGlobalUnicast = IP.() bool
+cidr = (string) CIDR
+isCIDR = (string) bool
+containsIP = CIDR.(string) bool | CIDR.(IP) bool
+containsCIDR = CIDR.(string) bool | CIDR.(CIDR) bool
+prefixLength = CIDR.() int
+masked = CIDR.() CIDR
+string = (IP) string | (CIDR) string
+format.named = (string) optional(Format)
+format.dns1123Label = () Format
+format.dns1123Subdomain = () Format
+format.dns1035Label = () Format
+format.qualifiedName = () Format
+format.dns1123LabelPrefix = () Format
+format.dns1123SubdomainPrefix = () Format
+format.dns1035LabelPrefix = () Format
+format.labelValue = () Format
+format.uri = () Format
+format.uuid = () Format
+format.byte = () Format
+format.date = () Format
+format.datetime = () Format
+validate = Format.(string) optional(list(string))
+semver = (string) Semver | (string, bool) Semver
+isSemver = (string) bool | (string, bool) bool
+major = Semver.() int
+minor = Semver.() int
+patch = Semver.() int";
 
 /// What can be put in order, numbers also with numbers of another type.
 const ORDER: &str = "(bool, bool) bool | (int, int) bool | (int, double) bool | (int, uint) bool \
@@ -178,6 +278,12 @@ fn named(name: &str) -> Option<Type> {
         "bytes" => Type::Bytes,
         "timestamp" => Type::Timestamp,
         "duration" => Type::Duration,
+        "URL" => Type::Library("kubernetes.URL"),
+        "Quantity" => Type::Library("kubernetes.Quantity"),
+        "Semver" => Type::Library("kubernetes.Semver"),
+        "Format" => Type::Library("kubernetes.NamedFormat"),
+        "IP" => Type::Library("net.IP"),
+        "CIDR" => Type::Library("net.CIDR"),
         _ => return None,
     })
 }
@@ -193,20 +299,26 @@ pub(crate) fn type_named(name: &str) -> Option<Type> {
         TIMESTAMP => Type::Timestamp,
         DURATION => Type::Duration,
         "dyn" | "timestamp" | "duration" => return None,
+        "URL" | "Quantity" | "Semver" | "Format" | "IP" | "CIDR" => return None,
+        "net.IP" => Type::Library("net.IP"),
+        "net.CIDR" => Type::Library("net.CIDR"),
         other => return named(other),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SIGNATURES, of};
+    use super::{Dialect, FLUX, KUBERNETES, SIGNATURES, of};
 
     #[test]
     fn every_line_of_the_table_is_understood() {
-        for line in SIGNATURES.lines() {
-            let (name, _) = line.split_once(" = ").expect("a name");
-            assert!(of(name).is_some_and(|overloads| !overloads.is_empty()), "{line}");
+        for (dialect, own) in [(Dialect::Flux, FLUX), (Dialect::Kubernetes, KUBERNETES)] {
+            for line in SIGNATURES.lines().chain(own.lines()) {
+                let (name, signatures) = line.split_once(" = ").expect("a name");
+                let count = signatures.split(" | ").count();
+                assert!(of(name, dialect).is_some_and(|it| it.len() >= count), "{line}");
+            }
         }
-        assert!(of("quantity").is_none());
+        assert!(of("quantity", Dialect::Flux).is_none());
     }
 }

@@ -9,10 +9,12 @@ use cel::{
 
 use crate::{
     Budget, Fault,
-    check::{self, Mistake},
-    convert,
+    check::{self, Checked, Mistake},
+    convert, estimate,
     eval::{Evaluation, constant},
-    functions, limits, strings,
+    functions, limits,
+    shape::Shape,
+    strings,
     types::Type,
     value::Value,
 };
@@ -21,6 +23,16 @@ use crate::{
 #[derive(Debug)]
 pub struct Program {
     tree: IdedExpr,
+    dialect: Dialect,
+    /// What the checker found, if it was asked.
+    checked: Option<Checked>,
+}
+
+/// Whose functions an expression may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Flux,
+    Kubernetes,
 }
 
 /// Why an expression can never be evaluated.
@@ -38,21 +50,45 @@ pub enum CompileError {
 
 impl Program {
     /// Parses an expression. Which variables and functions exist shows when it is evaluated.
-    pub fn parse(source: &str) -> Result<Self, CompileError> {
-        let program = Self::read(source)?;
+    pub fn parse(source: &str, dialect: Dialect) -> Result<Self, CompileError> {
+        let program = Self::read(source, dialect)?;
         program.check_constants()?;
         Ok(program)
     }
 
     /// Parses an expression and finds its type. Only the given variables may be named.
-    pub fn compile(source: &str, variables: &[(&str, Type)]) -> Result<(Self, Type), CompileError> {
-        let program = Self::read(source)?;
-        let found = check::check(&program.tree, source, variables)
+    pub fn compile(
+        source: &str,
+        variables: &[(&str, Type)],
+        dialect: Dialect,
+    ) -> Result<Self, CompileError> {
+        let mut program = Self::read(source, dialect)?;
+        let checked = check::check(&program.tree, source, variables, dialect)
             .map_err(|mistakes| not_compiled(source, &mistakes))?;
-        Ok((program, found))
+        program.checked = Some(checked);
+        Ok(program)
     }
 
-    fn read(source: &str) -> Result<Self, CompileError> {
+    /// The type of the value, as far as it was checked.
+    pub fn result(&self) -> &Type {
+        self.checked.as_ref().map_or(&Type::Dyn, |checked| &checked.result)
+    }
+
+    /// Whether the expression names a variable.
+    pub fn mentions(&self, variable: &str) -> bool {
+        fn mentions(expr: &IdedExpr, variable: &str) -> bool {
+            matches!(&expr.expr, Expr::Ident(name) if name == variable)
+                || children(expr).into_iter().any(|child| mentions(child, variable))
+        }
+        mentions(&self.tree, variable)
+    }
+
+    /// What an evaluation costs at most, with a variable of the given shape.
+    pub fn estimate(&self, shape: &Shape) -> u64 {
+        self.checked.as_ref().map_or(u64::MAX, |checked| estimate::cost(&self.tree, checked, shape))
+    }
+
+    fn read(source: &str, dialect: Dialect) -> Result<Self, CompileError> {
         limits::check(source)?;
         // The limits above take the place of the parser's own, behind which it does not stand firm.
         let parser = Parser::new().max_recursion_depth(u16::MAX).enable_optional_syntax(true);
@@ -63,7 +99,7 @@ impl Program {
         if !reserved.is_empty() {
             return Err(not_compiled(source, &reserved));
         }
-        Ok(Self { tree })
+        Ok(Self { tree, dialect, checked: None })
     }
 
     /// Finds mistakes that need no object: patterns and conversions of constants.
@@ -77,7 +113,7 @@ impl Program {
         variables: &'a [(&'a str, Value<'a>)],
         budget: &mut Budget,
     ) -> Result<Value<'a>, Fault> {
-        Evaluation::new(variables, budget).value(&self.tree)
+        Evaluation::new(variables, self.dialect, budget).value(&self.tree)
     }
 }
 
@@ -123,7 +159,8 @@ fn check_constants(expr: &IdedExpr) -> Result<(), Fault> {
             (name, None, [IdedExpr { expr: Expr::Literal(literal), .. }])
                 if convert::is_conversion(name) =>
             {
-                functions::apply(name, &[constant(literal)], &mut Budget::default())?;
+                let budget = &mut Budget::default();
+                functions::apply(name, &[constant(literal)], Dialect::Flux, budget)?;
             }
             _ => {}
         }

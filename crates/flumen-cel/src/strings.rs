@@ -1,6 +1,6 @@
 //! Functions of text. Places are counted in characters.
 
-use regex_lite::{Regex, RegexBuilder};
+use regex_lite::Regex;
 
 use crate::{
     Budget, Fault, Outcome,
@@ -73,10 +73,7 @@ pub(crate) fn apply<'a>(
 
 /// Compiles a pattern, which must not become large by repetition.
 pub(crate) fn pattern(source: &str) -> Result<Regex, Fault> {
-    RegexBuilder::new(source)
-        .size_limit(LARGEST_PATTERN)
-        .build()
-        .map_err(|error| Fault::new(format!("error parsing regexp: {error}")))
+    crate::regex::pattern(source, LARGEST_PATTERN).map_err(Fault::new)
 }
 
 /// In bytes, once compiled.

@@ -129,3 +129,49 @@ pub(crate) fn duration_to_text(duration: SignedDuration) -> String {
     let text = format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos());
     format!("{sign}{}s", text.trim_end_matches('0').trim_end_matches('.'))
 }
+
+/// A span as Go writes it, or as a number and a unit in words: `3 days`.
+pub fn parse_lenient_duration(text: &str) -> Option<SignedDuration> {
+    const UNITS: [(&[&str], i64); 8] = [
+        (&["ns", "nano"], 1),
+        (&["us", "µs", "micro"], 1_000),
+        (&["ms", "milli"], 1_000_000),
+        (&["s", "sec"], 1_000_000_000),
+        (&["m", "min"], 60 * 1_000_000_000),
+        (&["h", "hr", "hour"], 3_600 * 1_000_000_000),
+        (&["d", "day"], 24 * 3_600 * 1_000_000_000),
+        (&["w", "wk", "week"], 7 * 24 * 3_600 * 1_000_000_000),
+    ];
+    if let Some(duration) = parse_duration(text) {
+        return Some(duration);
+    }
+    let mut total: Option<i64> = None;
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (digits, after) = rest.split_at(end);
+        let after = after.trim_start();
+        let is_letter = |c: char| c.is_ascii_alphabetic() || c == 'µ';
+        let letters = after.find(|c| !is_letter(c)).unwrap_or(after.len());
+        let (unit, after) = after.split_at(letters);
+        rest = after;
+        let unit = unit.to_lowercase();
+        // The longest word of a unit may have an ending.
+        let factor = UNITS.into_iter().find_map(|(words, factor)| {
+            let (last, others) = words.split_last()?;
+            (others.contains(&unit.as_str()) || unit.starts_with(last)).then_some(factor)
+        });
+        if let Some(factor) = factor {
+            let amount = digits.parse::<i64>().ok()?.wrapping_mul(factor);
+            total = Some(total.unwrap_or(0).wrapping_add(amount));
+        }
+    }
+    total.map(SignedDuration::from_nanos)
+}
+
+/// A point in time, or the start of a day.
+pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
+    let of_day = |date: jiff::civil::Date| Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok();
+    text.parse().ok().or_else(|| text.parse().ok().and_then(of_day))
+}

@@ -1,8 +1,11 @@
 //! Types as the checker knows them, and when one stands for another.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use crate::value::{DURATION, TIMESTAMP};
+use crate::{
+    shape::Shape,
+    value::{DURATION, TIMESTAMP},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -24,9 +27,25 @@ pub enum Type {
     Optional(Box<Self>),
     /// The name of a type, as a value.
     Named(Box<Self>),
+    /// With fields that are known.
+    Object(ObjectType),
+    /// A type of a library, by its name.
+    Library(&'static str),
     /// To be found out: the number of a variable.
     Open(usize),
 }
+
+/// An object type is no other's equal, whatever its fields.
+#[derive(Clone, Debug)]
+pub struct ObjectType(pub(crate) Arc<Shape>);
+
+impl PartialEq for ObjectType {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ObjectType {}
 
 impl Type {
     pub fn list(element: Self) -> Self {
@@ -95,6 +114,8 @@ impl fmt::Display for Type {
             Self::Double => "double",
             Self::Text => "string",
             Self::Bytes => "bytes",
+            Self::Object(_) => "object",
+            Self::Library(name) => name,
             Self::Timestamp => "timestamp",
             Self::Duration => "duration",
             Self::List(a) => return write!(f, "list({a})"),
@@ -170,9 +191,15 @@ impl Known {
         }
         match (a, b) {
             (Type::Null, Type::Null) | (Type::Named(_), Type::Named(_)) => true,
-            (Type::Null, other) | (other, Type::Null) => {
-                matches!(other, Type::Optional(_) | Type::Timestamp | Type::Duration)
-            }
+            (Type::Null, other) | (other, Type::Null) => matches!(
+                other,
+                Type::Optional(_)
+                    | Type::Timestamp
+                    | Type::Duration
+                    | Type::Object(_)
+                    | Type::Library(_)
+            ),
+            (Type::Object(_), _) | (Type::Library(_), _) => a == b,
             _ => {
                 a.has_parameters_of(b)
                     && a.parameters()
@@ -222,6 +249,7 @@ pub(crate) fn is_less_specific(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Dyn | Type::Open(_), _) | (Type::Named(_), Type::Named(_)) => true,
         (_, Type::Dyn | Type::Open(_)) => false,
+        (Type::Object(_) | Type::Library(_), _) => a == b,
         _ => {
             a.has_parameters_of(b)
                 && a.parameters()

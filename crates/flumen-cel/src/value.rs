@@ -1,12 +1,19 @@
 //! Values of expressions.
 
-use std::{cmp::Ordering, rc::Rc};
+use std::{cmp::Ordering, collections::BTreeMap, rc::Rc};
 
+use base64::{Engine, engine::general_purpose::URL_SAFE};
 use flumen_yaml::{Canonical, Node, canonical};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
-use crate::{Budget, Fault, text::Text};
+use crate::{
+    Budget, Fault,
+    library::Opaque,
+    shape::{Identity, Shape, ShapeKind},
+    text::Text,
+    time,
+};
 
 /// What an expression yields.
 ///
@@ -28,19 +35,23 @@ pub enum Value<'a> {
     Optional(Option<Rc<Self>>),
     /// The name of a type.
     Type(&'static str),
+    /// Of a type that a library brings.
+    Opaque(Rc<Opaque>),
 }
 
 #[derive(Clone, Debug)]
 pub enum List<'a> {
     Nodes(&'a [Node]),
-    Json(&'a [Json]),
+    /// With the shape of the list, if it is known.
+    Json(&'a [Json], Option<&'a Shape>),
     Made(Rc<Vec<Value<'a>>>),
 }
 
 #[derive(Clone, Debug)]
 pub enum Entries<'a> {
     Nodes(&'a flumen_yaml::Map),
-    Json(&'a serde_json::Map<String, Json>),
+    /// With the shape of the mapping, if it is known.
+    Json(&'a serde_json::Map<String, Json>, Option<&'a Shape>),
     Made(Rc<Vec<(Value<'a>, Value<'a>)>>),
 }
 
@@ -75,13 +86,34 @@ impl<'a> From<&'a Json> for Value<'a> {
                 None => Self::Double(number.as_f64().unwrap_or(f64::NAN)),
             },
             Json::String(text) => Self::text(text.as_str()),
-            Json::Array(items) => Self::List(List::Json(items)),
-            Json::Object(map) => Self::Map(Entries::Json(map)),
+            Json::Array(items) => Self::List(List::Json(items, None)),
+            Json::Object(map) => Self::Map(Entries::Json(map, None)),
         }
     }
 }
 
 impl<'a> Value<'a> {
+    /// Reads a value that has a shape. One that has not is read as it is.
+    pub fn shaped(json: &'a Json, shape: &'a Shape) -> Self {
+        match (&shape.kind, json) {
+            (_, Json::Array(items)) => Self::List(List::Json(items, Some(shape))),
+            (_, Json::Object(map)) => Self::Map(Entries::Json(map, Some(shape))),
+            (ShapeKind::Double, Json::Number(number)) => {
+                Self::Double(number.as_f64().unwrap_or(f64::NAN))
+            }
+            (ShapeKind::Duration, Json::String(text)) => {
+                time::parse_lenient_duration(text).map_or_else(|| Self::from(json), Self::Duration)
+            }
+            (ShapeKind::Timestamp, Json::String(text)) => {
+                time::parse_timestamp(text).map_or_else(|| Self::from(json), Self::Timestamp)
+            }
+            (ShapeKind::Bytes, Json::String(text)) => URL_SAFE
+                .decode(text)
+                .map_or_else(|_| Self::from(json), |bytes| Self::Bytes(bytes.into())),
+            _ => Self::from(json),
+        }
+    }
+
     pub fn text(text: impl Into<Text<'a>>) -> Self {
         Self::Text(text.into())
     }
@@ -90,11 +122,11 @@ impl<'a> Value<'a> {
         Self::List(List::Made(Rc::new(values)))
     }
 
-    pub(crate) fn some(value: Self) -> Self {
+    pub fn some(value: Self) -> Self {
         Self::Optional(Some(Rc::new(value)))
     }
 
-    pub(crate) const fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null_type",
             Self::Bool(_) => "bool",
@@ -109,6 +141,7 @@ impl<'a> Value<'a> {
             Self::Map(_) => "map",
             Self::Optional(_) => "optional_type",
             Self::Type(_) => "type",
+            Self::Opaque(opaque) => opaque.type_name(),
         }
     }
 
@@ -126,6 +159,7 @@ impl<'a> Value<'a> {
             (Self::Timestamp(a), Self::Timestamp(b)) => a == b,
             (Self::Duration(a), Self::Duration(b)) => a == b,
             (Self::Type(a), Self::Type(b)) => a == b,
+            (Self::Opaque(a), Self::Opaque(b)) => a == b,
             (Self::Optional(a), Self::Optional(b)) => match (a, b) {
                 (Some(a), Some(b)) => a.equals(b, budget)?,
                 (a, b) => a.is_none() && b.is_none(),
@@ -133,6 +167,9 @@ impl<'a> Value<'a> {
             (Self::List(a), Self::List(b)) => {
                 if a.len() != b.len() {
                     return Ok(false);
+                }
+                if let Some(same) = a.equals_unordered(b, budget)? {
+                    return Ok(same);
                 }
                 for (a, b) in a.iter().zip(b.iter()) {
                     if !a.equals(&b, budget)? {
@@ -145,6 +182,20 @@ impl<'a> Value<'a> {
                 if a.len() != b.len() {
                     return Ok(false);
                 }
+                // Fields that expressions cannot name count too.
+                if let (Entries::Json(a, _), Entries::Json(b, _)) = (a, b) {
+                    budget.spend(a.len() as u64)?;
+                    if !a.keys().eq(b.keys()) {
+                        return Ok(false);
+                    }
+                    let (a, b) = (self.entries(), other.entries());
+                    for ((_, a), (_, b)) in a.iter().zip(&b) {
+                        if !a.equals(b, budget)? {
+                            return Ok(false);
+                        }
+                    }
+                    return Ok(true);
+                }
                 for (key, a) in a.to_vec() {
                     let Some(b) = b.get(&key, budget)? else { return Ok(false) };
                     if !a.equals(&b, budget)? {
@@ -155,6 +206,13 @@ impl<'a> Value<'a> {
             }
             _ => compare_numbers(self, other) == Some(Ordering::Equal),
         })
+    }
+
+    fn entries(&self) -> Vec<(Self, Self)> {
+        match self {
+            Self::Map(map) => map.to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     /// The order of two values; `None` where there is none.
@@ -228,7 +286,7 @@ impl<'a> List<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Nodes(nodes) => nodes.len(),
-            Self::Json(items) => items.len(),
+            Self::Json(items, _) => items.len(),
             Self::Made(values) => values.len(),
         }
     }
@@ -236,13 +294,63 @@ impl<'a> List<'a> {
     pub(crate) fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
             Self::Nodes(nodes) => nodes.get(index).map(Value::from),
-            Self::Json(items) => items.get(index).map(Value::from),
+            Self::Json(items, shape) => items.get(index).map(|item| part(item, element(*shape))),
             Self::Made(values) => values.get(index).cloned(),
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Value<'a>> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// The shape of the list, where it is known and its elements are not told apart by their places.
+    fn unordered(&self) -> Option<(&'a [Json], &'a Shape, &'a Identity)> {
+        match self {
+            Self::Json(items, Some(shape)) => match &shape.kind {
+                ShapeKind::List { identity: Identity::Place, .. } => None,
+                ShapeKind::List { identity, .. } => Some((items, shape, identity)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Equality of lists whose order does not count; `None` where it does.
+    fn equals_unordered(&self, other: &Self, budget: &mut Budget) -> Result<Option<bool>, Fault> {
+        let Some((items, shape, identity)) = self.unordered() else { return Ok(None) };
+        let Self::Json(others, _) = other else { return Ok(None) };
+        budget.spend(2 * self.len() as u64)?;
+        let known: BTreeMap<String, &Json> =
+            items.iter().map(|item| (identity.of(item), item)).collect();
+        for item in *others {
+            let Some(same) = known.get(&identity.of(item)) else { return Ok(Some(false)) };
+            let shape = element(Some(shape));
+            if !part(same, shape).equals(&part(item, shape), budget)? {
+                return Ok(Some(false));
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Two lists as one. Where elements are told apart, the second list replaces and adds.
+    pub(crate) fn joined(&self, other: &Self) -> Vec<Value<'a>> {
+        let (Some((items, shape, identity)), Self::Json(others, _)) = (self.unordered(), other)
+        else {
+            return self.iter().chain(other.iter()).collect();
+        };
+        let mut places: BTreeMap<String, usize> =
+            items.iter().enumerate().map(|(place, item)| (identity.of(item), place)).collect();
+        let mut joined: Vec<&Json> = items.iter().collect();
+        for item in *others {
+            match places.get(&identity.of(item)) {
+                Some(place) => joined[*place] = item,
+                None => {
+                    places.insert(identity.of(item), joined.len());
+                    joined.push(item);
+                }
+            }
+        }
+        joined.into_iter().map(|item| part(item, element(Some(shape)))).collect()
     }
 
     /// Whether an element equals a value.
@@ -260,7 +368,7 @@ impl<'a> Entries<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Nodes(map) => map.len(),
-            Self::Json(map) => map.len(),
+            Self::Json(map, _) => map.len(),
             Self::Made(entries) => entries.len(),
         }
     }
@@ -277,10 +385,20 @@ impl<'a> Entries<'a> {
                 let Value::Text(key) = key else { return Ok(None) };
                 Ok(map.get(key).map(Value::from))
             }
-            Self::Json(map) => {
+            Self::Json(map, shape) => {
                 budget.spend(1)?;
                 let Value::Text(key) = key else { return Ok(None) };
-                Ok(map.get(key.as_str()).map(Value::from))
+                let (name, shape) = match shape {
+                    Some(Shape { kind: ShapeKind::Map(value), .. }) => {
+                        (key.as_str(), Some(value.as_ref()))
+                    }
+                    Some(shape) => match shape.field(key) {
+                        Some(field) => (field.name.as_str(), Some(field.shape.as_ref())),
+                        None => return Ok(None),
+                    },
+                    None => (key.as_str(), None),
+                };
+                Ok(map.get(name).map(|value| part(value, shape)))
             }
             Self::Made(entries) => {
                 for (candidate, value) in entries.iter() {
@@ -301,11 +419,41 @@ impl<'a> Entries<'a> {
                 .iter()
                 .map(|entry| (Value::text(entry.key.as_str()), Value::from(&entry.value)))
                 .collect(),
-            Self::Json(map) => map
+            Self::Json(map, shape) => map
                 .iter()
-                .map(|(key, value)| (Value::text(key.as_str()), Value::from(value)))
+                .map(|(key, value)| {
+                    let shape = shape.and_then(|shape| shape.field_of_json(key));
+                    (Value::text(key.as_str()), part(value, shape))
+                })
                 .collect(),
             Self::Made(entries) => entries.as_ref().clone(),
+        }
+    }
+}
+
+fn part<'a>(json: &'a Json, shape: Option<&'a Shape>) -> Value<'a> {
+    match shape {
+        Some(shape) => Value::shaped(json, shape),
+        None => Value::from(json),
+    }
+}
+
+fn element(shape: Option<&Shape>) -> Option<&Shape> {
+    shape.and_then(Shape::element).map(AsRef::as_ref)
+}
+
+impl Identity {
+    fn of(&self, item: &Json) -> String {
+        match self {
+            Self::Keys(keys) => {
+                let mut text = String::new();
+                for key in keys {
+                    text.push_str(&item.get(key).unwrap_or(&Json::Null).to_string());
+                    text.push('\0');
+                }
+                text
+            }
+            Self::Place | Self::Value => item.to_string(),
         }
     }
 }

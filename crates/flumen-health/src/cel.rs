@@ -1,6 +1,6 @@
 //! Questions about objects in CEL, with the functions and the words of Flux.
 
-use flumen_cel::{Budget, Program, TooLarge, Type, Value};
+use flumen_cel::{Budget, Dialect, Program, TooLarge, Type, Value};
 use flumen_yaml::Node;
 
 /// A question that was compiled once and can be asked often.
@@ -35,7 +35,7 @@ pub enum EvaluationError {
 impl Expression {
     /// Parses an expression. Which variables and functions exist shows when it is evaluated.
     pub(crate) fn parse(source: &str) -> Result<Self, CompileError> {
-        let program = Program::parse(source).map_err(|error| unusable(source, error))?;
+        let program = Program::parse(source, Dialect::Flux).map_err(|error| unusable(source, error))?;
         Ok(Self { source: source.to_owned(), program })
     }
 
@@ -44,10 +44,10 @@ impl Expression {
     pub(crate) fn check(source: &str, objects: &[&str]) -> Result<Self, CompileError> {
         let object = Type::map(Type::Text, Type::Dyn);
         let variables: Vec<_> = objects.iter().map(|name| (*name, object.clone())).collect();
-        let (program, found) =
-            Program::compile(source, &variables).map_err(|error| unusable(source, error))?;
-        if found != Type::Bool {
-            return Err(CompileError::NotBool(found.declared()));
+        let program = Program::compile(source, &variables, Dialect::Flux)
+            .map_err(|error| unusable(source, error))?;
+        if *program.result() != Type::Bool {
+            return Err(CompileError::NotBool(program.result().declared()));
         }
         program.check_constants().map_err(|error| unusable(source, error))?;
         Ok(Self { source: source.to_owned(), program })

@@ -26,5 +26,8 @@ pub use prepare::{
     creates_on_update, prepare_create, prepare_subresource_update, prepare_update, reset_fields,
     updates_without_version,
 };
-pub use validate::{validate_create, validate_subresource_update, validate_update};
-pub use warnings::warnings;
+pub use validate::{
+    NameRule, validate_create, validate_metadata, validate_metadata_update,
+    validate_subresource_update, validate_update,
+};
+pub use warnings::{deprecation, warnings};

@@ -4,18 +4,25 @@
 //! not say is checked for every kind alike.
 
 mod address;
+mod admission;
+mod autoscaling;
 mod batch;
 mod claims;
+mod cluster;
 mod containers;
 mod core;
 mod cron;
 mod difference;
+mod discovery;
 mod environment;
+mod events;
 mod format;
 mod meta;
+mod networking;
 mod pod;
 mod pod_update;
 mod probes;
+mod rbac;
 mod report;
 mod resources;
 mod rules;
@@ -25,6 +32,7 @@ mod selector;
 mod services;
 mod signers;
 mod sources;
+mod storage;
 mod volumes;
 mod workloads;
 
@@ -32,6 +40,9 @@ use flumen_fields::FieldError;
 use flumen_schema::api::{ApiKind, Scope as ApiScope};
 use serde_json::Value;
 
+pub(crate) use address::{Range, parse_ip};
+pub(crate) use containers::visit as visit_containers;
+pub(crate) use format::{dns_label, label_value};
 use meta::{Naming, Scope};
 use report::Report;
 
@@ -77,6 +88,32 @@ pub fn validate_subresource_update(
         Some(check) => check(&mut e, new, old),
         None => meta::check_update(&mut e, new, old),
     }
+    e.into_errors()
+}
+
+/// What objects without a kind of their own may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    Subdomain,
+    PathSegment,
+}
+
+/// What is wrong with the metadata of an object of any kind, such as a custom resource.
+pub fn validate_metadata(object: &Value, is_namespaced: bool, names: NameRule) -> Vec<FieldError> {
+    let mut e = Report::default();
+    let scope = if is_namespaced { Scope::Namespaced } else { Scope::Cluster };
+    let naming = match names {
+        NameRule::Subdomain => Naming::SUBDOMAIN,
+        NameRule::PathSegment => Naming::PATH_SEGMENT,
+    };
+    meta::check_any(&mut e, object, scope, naming);
+    e.into_errors()
+}
+
+/// What is wrong with the metadata of an object of any kind that replaces another.
+pub fn validate_metadata_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut e = Report::default();
+    meta::check_any_update(&mut e, new, old);
     e.into_errors()
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use flumen_fields::{FieldError, Path};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -9,7 +10,7 @@ use super::Auth;
 use crate::{
     Answer, Api, ApiError, Call, User, clock,
     http::{RequestInfo, ResourceInfo},
-    meta, rules,
+    meta,
     verbs::{Request, WriteOptions, body, write},
 };
 
@@ -36,6 +37,34 @@ impl Review {
             _ => None,
         }
     }
+
+    /// A review of access is about one thing, and of someone.
+    fn validate(self, spec: &Value) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let root = Path::new("spec");
+        let (of, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
+        if !matches!(self, Self::SelfAccess | Self::Access | Self::LocalAccess) {
+            return errors;
+        }
+        if !of.is_null() && !path.is_null() {
+            let why = "cannot be specified in combination with resourceAttributes";
+            let at = root.child("nonResourceAttributes");
+            errors.push(FieldError::invalid(&at, path.clone(), why));
+        }
+        if of.is_null() && path.is_null() {
+            let why =
+                "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            let at = root.child("resourceAttributes");
+            errors.push(FieldError::invalid(&at, Value::Null, why));
+        }
+        let nobody = spec["user"].as_str().unwrap_or_default().is_empty()
+            && spec["groups"].as_array().is_none_or(Vec::is_empty);
+        if self != Self::SelfAccess && nobody {
+            let why = "at least one of user or group must be specified";
+            errors.push(FieldError::invalid(&root.child("user"), "", why));
+        }
+        errors
+    }
 }
 
 pub(super) async fn answer(
@@ -48,9 +77,9 @@ pub(super) async fn answer(
     let options = WriteOptions::of(call)?;
     let object = body::object(&request, options.field_validation)?;
     let mut object = write::own(&request, None, object, &options, "")?;
-    let errors = rules::validate_create(&request.resource, &object);
+    let errors = review.validate(&object["spec"]);
     if !errors.is_empty() {
-        let (group, kind) = rules::hub_kind(&request.resource);
+        let (group, kind) = (&request.resource.group, &request.resource.kind);
         return Err(ApiError::invalid(group, kind, meta::name(&object), &errors));
     }
     let status = match review {

@@ -162,6 +162,11 @@ impl Versions for TokenVersions {
     }
 
     fn empty(&self) -> Value {
-        json!({ "kind": "TokenRequest", "apiVersion": API_VERSION, "metadata": {} })
+        let message = Facts::get().message(GROUP, "v1", "TokenRequest");
+        let mut empty =
+            message.map(|message| flumen_kinds::zero(message.object)).unwrap_or_default();
+        empty["kind"] = "TokenRequest".into();
+        empty["apiVersion"] = API_VERSION.into();
+        empty
     }
 }

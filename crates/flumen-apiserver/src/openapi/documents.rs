@@ -111,6 +111,18 @@ impl Writer {
                 }
                 (name, list)
             }
+            Behaviour::Custom { version, .. } => {
+                let document = match self.version {
+                    Version::V2 => flumen_crd::OpenApi::V2,
+                    Version::V3 => flumen_crd::OpenApi::V3,
+                };
+                let [one, list] = version.published(document);
+                for published in [one, list] {
+                    self.schemas.insert(&published.name, published.schema.clone());
+                }
+                self.schemas.add_metadata();
+                (one.name.clone(), list.name.clone())
+            }
         }
     }
 

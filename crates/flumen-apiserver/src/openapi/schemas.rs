@@ -102,6 +102,16 @@ impl Schemas {
         self.insert(name, schema);
     }
 
+    /// The types that schemas of custom resources refer to.
+    pub(super) fn add_metadata(&mut self) {
+        for name in ["ListMeta", "ObjectMeta"] {
+            let id = Facts::get().type_named(&format!("apimachinery.pkg.apis.meta.v1.{name}"));
+            if let Some(id) = id {
+                self.add(id);
+            }
+        }
+    }
+
     /// Schemas of every document that are of no kind that is served.
     pub(super) fn add_common(&mut self) {
         self.insert(&format!("{META}.Patch"), json!({ "type": "object" }));

@@ -7,7 +7,7 @@ use super::{
     options::WriteOptions,
     write::{self, Write},
 };
-use crate::{Answer, ApiError, clock, meta, rules, storage};
+use crate::{Answer, ApiError, clock, definitions, meta, rules, storage};
 
 /// Names that are tried for a generated name.
 const NAME_ATTEMPTS: usize = 8;
@@ -63,8 +63,8 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let request = write.request;
     meta::set(&mut object, "uid", clock::uid());
     meta::set(&mut object, "creationTimestamp", clock::text(clock::now()));
-    write.prepare_create(&mut object)?;
-    write.validate_admission(&mut object, None).await?;
+    let reservation = write.prepare_create(&mut object)?;
+    write.validate_admission(&object, None).await?;
     let version = meta::resource_version(&object);
     if !version.is_empty() && version != "0" {
         let why = "resourceVersion should not be set on objects to be created";
@@ -80,10 +80,14 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
             None => Ok(object),
         };
     }
-    let value = storage::encode(&mut object)?;
+    let value = storage::encode(&request.resource, &mut object)?;
     match storage::put(store, key.clone(), None, value).await {
         Ok(revision) => {
+            reservation.keep();
             meta::set(&mut object, "resourceVersion", revision.to_string());
+            if definitions::are_meant(&request.resource) {
+                definitions::settle(request.api, &name).await?;
+            }
             Ok(object)
         }
         Err(storage::WriteError::Conflict) => {

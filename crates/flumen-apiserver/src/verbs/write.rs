@@ -1,14 +1,18 @@
 //! What all writes have in common: ownership of fields, admission, preparation, validation, and the
 //! loop that writes only what nobody else has changed meanwhile.
 
+use flumen_crd::Verdict;
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, clock, meta,
+    ApiError,
+    admission::{self, Attempt, Operation},
+    clock, definitions, meta,
     ownership::Ownership,
     rules,
+    services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
 
@@ -47,7 +51,7 @@ pub(crate) async fn update(
     let write = Write { request, options: update.options, subresource: update.subresource };
     loop {
         let live = storage::get(store, &key)?;
-        let Some(live) = live else {
+        let Some(mut live) = live else {
             if !update.creates {
                 return Err(request.not_found(update.name));
             }
@@ -59,16 +63,29 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
+        live.object = rules::live(&request.resource, live.object)?;
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
         check_version(request, update.name, &object, &live)?;
-        write.prepare_update(&mut object, &live.object)?;
-        write.validate_admission(&mut object, Some(&live.object)).await?;
+        let reservation = write.prepare_update(&mut object, &live.object)?;
+        write.validate_admission(&object, Some(&live.object)).await?;
         match write.commit(&key, object, &live).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
-            Ok(object) => return Ok((object, false)),
+            Ok(object) => {
+                if services::are_meant(&request.resource) && !update.options.dry_run {
+                    reservation.keep();
+                    request.api.services().release_difference(&live.object, &object);
+                }
+                let is_definition = definitions::are_meant(&request.resource)
+                    && update.subresource.is_empty()
+                    && !update.options.dry_run;
+                if is_definition {
+                    definitions::settle(request.api, update.name).await?;
+                }
+                return Ok((object, false));
+            }
         }
     }
 }
@@ -190,19 +207,24 @@ impl<'a> Write<'a> {
     /// Lets admission change the object.
     pub(crate) async fn mutate(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &mut Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::mutate(&self.attempt(old), object).await
     }
 
     /// Lets admission refuse the object.
     pub(crate) async fn validate_admission(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::validate(&self.attempt(old), object).await
+    }
+
+    fn attempt<'b>(&'b self, old: Option<&'b Value>) -> Attempt<'b> {
+        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
+        Attempt { request: self.request, operation, old, dry_run: self.options.dry_run }
     }
 
     /// Roles and bindings must not give anyone more than their author has.
@@ -213,39 +235,52 @@ impl<'a> Write<'a> {
     }
 
     /// Prepares a new object and refuses an invalid one.
-    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<Reservation, ApiError> {
         let resource = &self.request.resource;
         self.check_grant(object, None)?;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
-        self.refuse(object, &rules::validate_create(resource, object))?;
-        self.warn(object, None);
-        Ok(())
+        let reservation = self.allocate(object, None)?;
+        self.judge(object, rules::validate_create(resource, object))?;
+        Ok(reservation)
+    }
+
+    /// Gives services their addresses and ports.
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<Reservation, ApiError> {
+        if !services::are_meant(&self.request.resource) || !self.subresource.is_empty() {
+            return Ok(Reservation::default());
+        }
+        if old.is_none() {
+            services::normalise(object, None);
+        }
+        self.request.api.services().allocate(object, old)
     }
 
     /// The same for an object that replaces another.
-    pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_update(
+        &self,
+        object: &mut Value,
+        old: &Value,
+    ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
         self.check_grant(object, Some(old))?;
+        if services::are_meant(resource) && part.is_empty() {
+            services::normalise(object, Some(old));
+        }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
-        self.refuse(object, &rules::validate_update(resource, part, object, old))?;
+        let reservation = self.allocate(object, Some(old))?;
+        self.judge(object, rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
-        self.warn(object, Some(old));
+        Ok(reservation)
+    }
+
+    /// Refuses what is invalid; warns of the rest.
+    fn judge(&self, object: &Value, verdict: Verdict) -> Result<(), ApiError> {
+        if !verdict.errors.is_empty() {
+            let (group, kind) = rules::hub_kind(&self.request.resource, object);
+            return Err(ApiError::invalid(group, kind, meta::name(object), &verdict.errors));
+        }
+        verdict.warnings.into_iter().for_each(|warning| self.request.warn(warning));
         Ok(())
-    }
-
-    fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {
-        if errors.is_empty() {
-            return Ok(());
-        }
-        let resource = &self.request.resource;
-        let (group, kind) = rules::hub_kind(resource);
-        Err(ApiError::invalid(group, kind, meta::name(object), errors))
-    }
-
-    fn warn(&self, object: &Value, old: Option<&Value>) {
-        for warning in rules::warnings(&self.request.resource, object, old) {
-            self.request.warn(warning);
-        }
     }
 
     /// Stores the new state, unless it is the present one or ends the life of the object.
@@ -266,7 +301,7 @@ impl<'a> Write<'a> {
         if object == live.object || self.options.dry_run {
             return Ok(object);
         }
-        let value = storage::encode(&mut object)?;
+        let value = storage::encode(&self.request.resource, &mut object)?;
         let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
         Ok(object)

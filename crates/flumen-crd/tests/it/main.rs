@@ -1,0 +1,3 @@
+//! Custom resources, from the outside.
+
+mod corpus;
