@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, Weak},
 };
 
 use flumen_store::Store;
@@ -21,7 +21,7 @@ pub struct Api {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
@@ -33,6 +33,8 @@ struct Inner {
 #[derive(Clone, Debug, Default)]
 pub struct ApiOptions {
     pub service_range: ServiceRange,
+    /// Forgets all versions up to this one when the server starts.
+    pub compact_at: Option<u64>,
 }
 
 impl fmt::Debug for Api {
@@ -61,7 +63,21 @@ impl Api {
         };
         crate::boot::boot(&api).await?;
         crate::definitions::load(&api)?;
+        if let Some(revision) = options.compact_at {
+            let revision = revision.min(api.store().revision());
+            api.store().compact(revision).map_err(ApiError::internal)?;
+        }
+        crate::expiry::start(&api);
         Ok(api)
+    }
+
+    /// A handle that does not keep the server alive.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.inner)
+    }
+
+    pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+        weak.upgrade().map(|inner| Self { inner })
     }
 
     pub(crate) fn store(&self) -> &Store {

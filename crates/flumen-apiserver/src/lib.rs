@@ -23,6 +23,7 @@ mod clock;
 mod definitions;
 mod discovery;
 mod error;
+mod expiry;
 mod fanout;
 mod http;
 mod local;

@@ -15,6 +15,8 @@ pub(crate) struct Stored {
     /// In the version that it is stored in, with its `resourceVersion`.
     pub object: Value,
     pub revision: Revision,
+    /// When it was created.
+    pub created: Revision,
 }
 
 /// Why an object was not written.
@@ -77,7 +79,7 @@ pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>,
 
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {
     let Some(entry) = store.get(key) else { return Ok(None) };
-    Ok(Some(Stored { object: decode(&entry)?, revision: entry.revision }))
+    Ok(Some(Stored { object: decode(&entry)?, revision: entry.revision, created: entry.created }))
 }
 
 /// Writes an object if the key is still as it was: at a revision, or absent.

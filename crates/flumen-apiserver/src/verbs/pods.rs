@@ -68,7 +68,7 @@ pub(crate) async fn bind(request: &Request<'_>, name: &str) -> Result<Answer, Ap
             pod["metadata"]["annotations"][key] = value.clone();
         }
         set_scheduled(&mut pod);
-        write::own(request, Some(live), pod, &options, "binding")
+        Ok(pod)
     };
     let update = Update {
         name,
@@ -86,7 +86,6 @@ fn set_scheduled(pod: &mut Value) {
     let condition = json!({
         "type": "PodScheduled",
         "status": "True",
-        "observedGeneration": pod["metadata"]["generation"],
         "lastProbeTime": null,
         "lastTransitionTime": clock::text(clock::now()),
     });

@@ -12,7 +12,7 @@ use super::{
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Verb, clock, meta,
+    Answer, ApiError, Behaviour, Verb, clock, meta,
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
@@ -92,8 +92,10 @@ impl Sent {
         let scale = self.scale(request, present, options)?;
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
-        let version = scale["metadata"]["resourceVersion"].clone();
-        meta::set(&mut object, "resourceVersion", version);
+        let version = meta::resource_version(&scale);
+        if rules::updates_without_version(&request.resource) || !version.is_empty() {
+            meta::set(&mut object, "resourceVersion", version);
+        }
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
         let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
@@ -136,6 +138,7 @@ impl Sent {
                 scale
             }
             Self::Change(Change::Apply(config)) => {
+                check_owned(request, &present)?;
                 let (manager, force) = (&options.manager, options.force);
                 let scale =
                     flumen_fields::apply(&ownership, Some(&present), config, manager, force);
@@ -147,6 +150,19 @@ impl Sent {
         body::match_name(request, &scale)?;
         Ok(scale)
     }
+}
+
+/// The real server cannot tell who owned the replicas of a custom resource before.
+fn check_owned(request: &Request<'_>, scale: &Value) -> Result<(), ApiError> {
+    if matches!(request.resource.behaviour, Behaviour::Builtin { .. })
+        || meta::has(scale, "managedFields")
+    {
+        return Ok(());
+    }
+    let message = "failed to create manager for existing fields: failed to convert live object (/; \
+                   autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid \
+                   group/version: autoscaling/v1";
+    Err(ApiError::new(500, None, message))
 }
 
 fn read_value(value: &Value) -> Result<Read, String> {

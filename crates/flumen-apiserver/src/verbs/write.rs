@@ -5,13 +5,16 @@ use flumen_crd::Verdict;
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
-use super::{Request, create, options::WriteOptions};
+use super::{
+    Request, create,
+    options::{WriteOptions, is_apply},
+};
 use crate::{
     ApiError,
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    rules,
+    policy, rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
@@ -289,7 +292,10 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        if object == live.object || self.options.dry_run {
+        let is_settled = live.created != live.revision
+            || !is_apply(self.request.call.media)
+            || !policy::settles_by_apply(&self.request.resource);
+        if (object == live.object && is_settled) || self.options.dry_run {
             return Ok(object);
         }
         let value = storage::encode(&self.request.resource, &mut object)?;
