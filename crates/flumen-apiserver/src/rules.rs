@@ -97,7 +97,7 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
     }
 }
 
-fn name_kind(resource: &Resource, object: &mut Value) {
+pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
     if let Value::Object(map) = object {
         map.insert("apiVersion".to_owned(), resource.api_version().into());
         map.insert("kind".to_owned(), resource.kind.clone().into());
