@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock, Weak},
+    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
 };
 
 use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
+    auth::Rbac,
     definitions::Definitions,
     fanout::Fanout,
     services::{Allocations, ServiceRange},
@@ -27,6 +28,8 @@ pub(crate) struct Inner {
     fanout: Fanout,
     services: Arc<Allocations>,
     definitions: Definitions,
+    /// Who may do what, once someone else than the server itself can ask.
+    rbac: OnceLock<Rbac>,
 }
 
 /// What a server can be told.
@@ -59,6 +62,7 @@ impl Api {
                 fanout: Fanout::default(),
                 services,
                 definitions: Definitions::default(),
+                rbac: OnceLock::new(),
             }),
         };
         crate::boot::boot(&api).await?;
@@ -67,7 +71,7 @@ impl Api {
             let revision = revision.min(api.store().revision());
             api.store().compact(revision).map_err(ApiError::internal)?;
         }
-        crate::expiry::start(&api);
+        crate::compaction::start(&api);
         Ok(api)
     }
 
@@ -82,6 +86,15 @@ impl Api {
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn set_rbac(&self, rbac: Rbac) {
+        // A second front in the same process knows the same roles.
+        let _ = self.inner.rbac.set(rbac);
+    }
+
+    pub(crate) fn rbac(&self) -> Option<&Rbac> {
+        self.inner.rbac.get()
     }
 
     pub(crate) fn services(&self) -> &Arc<Allocations> {

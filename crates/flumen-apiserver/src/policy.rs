@@ -57,14 +57,6 @@ pub(crate) fn dependents(resource: &Resource) -> Dependents {
     }
 }
 
-/// Kinds that the real server writes once more when they are applied again for the first time, although
-/// nothing changed: what it made of them at first differs inside from what it reads.
-const SETTLED_BY_APPLY: &[(&str, &str)] = &[("", "persistentvolumeclaims"), ("batch", "jobs")];
-
-pub(crate) fn settles_by_apply(resource: &Resource) -> bool {
-    contains(SETTLED_BY_APPLY, resource)
-}
-
 /// Whether objects get time to end: pods.
 pub(crate) fn is_graceful(resource: &Resource) -> bool {
     contains(&[("", "pods")], resource)

@@ -213,6 +213,18 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
     }
 }
 
+/// Fills in defaults of an object that is ready to be stored; tells whether there were any.
+pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => {
+            let before = object.clone();
+            flumen_kinds::default(object, hub);
+            *object != before
+        }
+        Behaviour::Custom { .. } => false,
+    }
+}
+
 /// The same for an update, of the object itself or of a subresource.
 pub(crate) fn prepare_update(
     resource: &Resource,

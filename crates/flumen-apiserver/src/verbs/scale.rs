@@ -138,11 +138,7 @@ impl Sent {
                 scale
             }
             Self::Change(Change::Apply(config)) => {
-                check_owned(request, &present)?;
-                let (manager, force) = (&options.manager, options.force);
-                let scale =
-                    flumen_fields::apply(&ownership, Some(&present), config, manager, force);
-                let scale = scale.map_err(ownership::refused)?;
+                let scale = applied(request, &ownership, &present, config, options)?;
                 read(&scale).map_err(|why| ApiError::new(500, None, why))?.object
             }
         };
@@ -152,17 +148,36 @@ impl Sent {
     }
 }
 
-/// The real server cannot tell who owned the replicas of a custom resource before.
-fn check_owned(request: &Request<'_>, scale: &Value) -> Result<(), ApiError> {
-    if matches!(request.resource.behaviour, Behaviour::Builtin { .. })
-        || meta::has(scale, "managedFields")
-    {
-        return Ok(());
+/// Merges what was applied. The real server fails at that for custom resources: it cannot convert the
+/// empty scale that it begins with where nobody owns the replicas, nor a scale that has changed.
+fn applied(
+    request: &Request<'_>,
+    ownership: &Ownership<'_>,
+    present: &Value,
+    config: &Value,
+    options: &WriteOptions,
+) -> Result<Value, ApiError> {
+    let fails = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    let not_converted = |what: &str, object: &Value| {
+        let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
+        let why = format!(
+            "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: \
+             request to convert CR to an invalid group/version: {SCALE_VERSION}"
+        );
+        Err(ApiError::new(500, None, why))
+    };
+    let is_owned = meta::of(present).is_some_and(|meta| meta.contains_key("managedFields"));
+    if fails && !is_owned {
+        let what = "failed to create manager for existing fields: failed to convert live";
+        return not_converted(what, &Value::Null);
     }
-    let message = "failed to create manager for existing fields: failed to convert live object (/; \
-                   autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid \
-                   group/version: autoscaling/v1";
-    Err(ApiError::new(500, None, message))
+    let scale =
+        flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
+            .map_err(ownership::refused)?;
+    if fails && scale["spec"] != present["spec"] {
+        return not_converted("failed to convert new", config);
+    }
+    Ok(scale)
 }
 
 fn read_value(value: &Value) -> Result<Read, String> {

@@ -5,10 +5,7 @@ use flumen_crd::Verdict;
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
-use super::{
-    Request, create,
-    options::{WriteOptions, is_apply},
-};
+use super::{Request, create, options::WriteOptions};
 use crate::{
     ApiError,
     admission::{self, Attempt, Operation},
@@ -230,9 +227,17 @@ impl<'a> Write<'a> {
         Attempt { request: self.request, operation, old, dry_run: self.options.dry_run }
     }
 
+    /// Roles and bindings must not give anyone more than their author has.
+    fn check_grant(&self, object: &Value, old: Option<&Value>) -> Result<(), ApiError> {
+        let Request { api, call, resource, .. } = self.request;
+        let Some(rbac) = api.rbac() else { return Ok(()) };
+        rbac.check_grant(&call.user, resource, old, object)
+    }
+
     /// Prepares a new object and refuses an invalid one.
     pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<Reservation, ApiError> {
         let resource = &self.request.resource;
+        self.check_grant(object, None)?;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
         let reservation = self.allocate(object, None)?;
         self.judge(object, rules::validate_create(resource, object))?;
@@ -257,6 +262,7 @@ impl<'a> Write<'a> {
         old: &Value,
     ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
+        self.check_grant(object, Some(old))?;
         if services::are_meant(resource) && part.is_empty() {
             services::normalise(object, Some(old));
         }
@@ -292,10 +298,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        let is_settled = live.created != live.revision
-            || !is_apply(self.request.call.media)
-            || !policy::settles_by_apply(&self.request.resource);
-        if (object == live.object && is_settled) || self.options.dry_run {
+        if self.options.dry_run || (live.is_settled && object == live.object) {
             return Ok(object);
         }
         let value = storage::encode(&self.request.resource, &mut object)?;
