@@ -97,6 +97,18 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
     }
 }
 
+/// Reads what an apply made of an object.
+pub(crate) fn read_merged(resource: &Resource, mut merged: Value) -> Result<Value, String> {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => read_value(resource, &merged).map(|read| read.object),
+        Behaviour::Custom { version, .. } => {
+            version.admit_merged(&mut merged)?;
+            version.default(&mut merged);
+            Ok(merged)
+        }
+    }
+}
+
 pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
     if let Value::Object(map) = object {
         map.insert("apiVersion".to_owned(), resource.api_version().into());

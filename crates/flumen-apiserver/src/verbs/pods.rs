@@ -68,6 +68,7 @@ pub(crate) async fn bind(request: &Request<'_>, name: &str) -> Result<Answer, Ap
             pod["metadata"]["annotations"][key] = value.clone();
         }
         set_scheduled(&mut pod);
+        // Nobody comes to own what a binding sets.
         Ok(pod)
     };
     let update = Update {
