@@ -14,7 +14,7 @@ use flumen_kinds::{Media, NameRule, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
-pub(crate) use self::scale::{replicas_path, scale_of, set_replicas};
+pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta};
 
