@@ -2,13 +2,15 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
+    auth::Rbac,
+    definitions::Definitions,
     fanout::Fanout,
     services::{Allocations, ServiceRange},
     verbs,
@@ -25,6 +27,9 @@ struct Inner {
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
     services: Arc<Allocations>,
+    definitions: Definitions,
+    /// Who may do what, once someone else than the server itself can ask.
+    rbac: OnceLock<Rbac>,
 }
 
 /// What a server can be told.
@@ -48,9 +53,18 @@ impl Api {
     pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
         let services = Arc::new(Allocations::new(options.service_range));
-        let api =
-            Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
+        let api = Self {
+            inner: Arc::new(Inner {
+                store,
+                catalog,
+                fanout: Fanout::default(),
+                services,
+                definitions: Definitions::default(),
+                rbac: OnceLock::new(),
+            }),
+        };
         crate::boot::boot(&api).await?;
+        crate::definitions::load(&api)?;
         Ok(api)
     }
 
@@ -58,8 +72,27 @@ impl Api {
         &self.inner.store
     }
 
+    pub(crate) fn set_rbac(&self, rbac: Rbac) {
+        // A second front in the same process knows the same roles.
+        let _ = self.inner.rbac.set(rbac);
+    }
+
+    pub(crate) fn rbac(&self) -> Option<&Rbac> {
+        self.inner.rbac.get()
+    }
+
     pub(crate) fn services(&self) -> &Arc<Allocations> {
         &self.inner.services
+    }
+
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    /// Serves what is defined now.
+    pub(crate) fn refresh_catalog(&self) {
+        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use flumen_schema::api::Api as Facts;
 
-use crate::Resource;
+use crate::{Behaviour, Resource};
 
 /// A snapshot. When a definition comes or goes there is a new catalog; requests keep the one that
 /// they began with.
@@ -21,6 +21,13 @@ impl Catalog {
         Self::of(
             Facts::get().kinds().iter().map(|kind| Arc::new(Resource::builtin(kind))).collect(),
         )
+    }
+
+    /// The built-in kinds of this catalog, with other custom resources.
+    pub(crate) fn with_custom(&self, custom: Vec<Arc<Resource>>) -> Self {
+        let is_builtin =
+            |resource: &&Arc<Resource>| matches!(resource.behaviour, Behaviour::Builtin { .. });
+        Self::of(self.resources.iter().filter(is_builtin).cloned().chain(custom).collect())
     }
 
     pub fn of(resources: Vec<Arc<Resource>>) -> Self {

@@ -86,8 +86,13 @@ pub(crate) fn route(
     if across && !has("list") {
         return Err(lost());
     }
-    let verb = verb(method, &info.verb)
-        .filter(|verb| has(verb.name()) && (!across || matches!(verb, Verb::List | Verb::Watch)));
+    let fits = |verb: Verb| match verb {
+        Verb::List | Verb::Watch => true,
+        Verb::Create => !across && (named == subresource.is_some()),
+        Verb::DeleteCollection => !across,
+        Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => !across && named,
+    };
+    let verb = verb(method, &info.verb).filter(|verb| has(verb.name()) && fits(*verb));
     let Some(verb) = verb else {
         return Err(refused(resource, place, &info.verb).into());
     };

@@ -7,7 +7,7 @@ use super::{
     options::WriteOptions,
     write::{self, Write},
 };
-use crate::{Answer, ApiError, clock, meta, rules, storage};
+use crate::{Answer, ApiError, clock, definitions, meta, rules, storage};
 
 /// Names that are tried for a generated name.
 const NAME_ATTEMPTS: usize = 8;
@@ -74,17 +74,20 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();
+    let value = storage::encode_new(&request.resource, &mut object)?;
     if write.options.dry_run {
         return match storage::get(store, &key)? {
             Some(existing) => Err(already_exists(request, &name, &existing.object)),
             None => Ok(object),
         };
     }
-    let value = storage::encode(&mut object)?;
     match storage::put(store, key.clone(), None, value).await {
         Ok(revision) => {
             reservation.keep();
             meta::set(&mut object, "resourceVersion", revision.to_string());
+            if definitions::are_meant(&request.resource) {
+                definitions::settle(request.api, &name).await?;
+            }
             Ok(object)
         }
         Err(storage::WriteError::Conflict) => {

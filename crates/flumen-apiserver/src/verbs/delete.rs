@@ -13,9 +13,9 @@ use super::{
 use crate::{
     Answer, ApiError, Query,
     admission::{self, Attempt, Operation},
-    clock, meta,
+    clock, definitions, meta,
     policy::{self, Dependents},
-    services,
+    rules, services,
     storage::{self, Stored, WriteError},
 };
 
@@ -78,7 +78,8 @@ pub(crate) async fn remove(
     let key = request.key(name);
     loop {
         let live = storage::get(request.api.store(), &key)?;
-        let live = live.ok_or_else(|| request.not_found(name))?;
+        let mut live = live.ok_or_else(|| request.not_found(name))?;
+        live.object = rules::live(&request.resource, live.object)?;
         match remove_once(request, &key, &live, options).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
@@ -109,11 +110,21 @@ async fn remove_once(
             meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
             object["status"]["phase"] = "Terminating".into();
             if !options.dry_run {
-                let value = storage::encode(&mut object)?;
+                let value = storage::encode(&request.resource, &mut object)?;
                 let revision =
                     storage::put(store, key.to_owned(), Some(live.revision), value).await?;
                 meta::set(&mut object, "resourceVersion", revision.to_string());
             }
+        }
+        return Ok(Deleted { object, is_gone: false, is_shown: true });
+    }
+    if definitions::are_meant(&request.resource) && !meta::is_deleting(&object) {
+        definitions::mark(&mut object);
+        if !options.dry_run {
+            let value = storage::encode(&request.resource, &mut object)?;
+            let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+            meta::set(&mut object, "resourceVersion", revision.to_string());
+            definitions::clean_up(request.api, meta::name(&object));
         }
         return Ok(Deleted { object, is_gone: false, is_shown: true });
     }
@@ -133,7 +144,7 @@ async fn remove_once(
             mark(&mut object);
         }
         if object != live.object && !options.dry_run {
-            let value = storage::encode(&mut object)?;
+            let value = storage::encode(&request.resource, &mut object)?;
             let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
             meta::set(&mut object, "resourceVersion", revision.to_string());
         }

@@ -3,7 +3,7 @@
 use flumen_fields::{FieldError, Filter, Path, ScalePaths, Write as Ownership};
 use flumen_kinds::Target;
 use flumen_schema::api::Api as Facts;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::{
     Request, body, get,
@@ -12,7 +12,7 @@ use super::{
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Verb, clock, meta,
+    Answer, ApiError, Behaviour, Verb, clock, meta,
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
@@ -23,7 +23,8 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            Ok(request.answer_as_is(200, scale_of(request, &stored.object)))
+            let object = rules::live(&request.resource, stored.object)?;
+            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
         _ => Err(not_allowed_here()),
@@ -49,7 +50,7 @@ async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
         options: &options,
     };
     let (object, _) = write::update(request, &update).await?;
-    Ok(request.answer_as_is(200, scale_of(request, &object)))
+    Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
 }
 
 fn read_scale(request: &Request<'_>, options: &WriteOptions) -> Result<Value, ApiError> {
@@ -79,12 +80,12 @@ impl Sent {
         live: &Stored,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
-        let paths = [(request.resource.api_version(), Some(REPLICAS))];
-        let paths: Vec<(&str, Option<&[&str]>)> =
-            paths.iter().map(|(version, path)| (version.as_str(), *path)).collect();
+        let (api_version, path) =
+            (request.resource.api_version(), rules::replicas_path(&request.resource));
+        let paths = [(&*api_version, Some(&*path))];
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
-        let mut present = scale_of(request, &live.object);
+        let mut present = rules::scale_of(&request.resource, &live.object)?;
         if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
             meta::set(&mut present, "managedFields", managed);
         }
@@ -93,9 +94,8 @@ impl Sent {
         let mut object = live.object.clone();
         let version = scale["metadata"]["resourceVersion"].clone();
         meta::set(&mut object, "resourceVersion", version);
-        object["spec"]["replicas"] = replicas(&scale).into();
-        let (of_scale, api_version) =
-            (scale["metadata"].get("managedFields"), request.resource.api_version());
+        rules::set_replicas(&request.resource, &mut object, replicas(&scale));
+        let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
             .map_err(ApiError::internal)?;
         match managed {
@@ -136,10 +136,7 @@ impl Sent {
                 scale
             }
             Self::Change(Change::Apply(config)) => {
-                let (manager, force) = (&options.manager, options.force);
-                let scale =
-                    flumen_fields::apply(&ownership, Some(&present), config, manager, force);
-                let scale = scale.map_err(ownership::refused)?;
+                let scale = applied(request, &ownership, &present, config, options)?;
                 read(&scale).map_err(|why| ApiError::new(500, None, why))?.object
             }
         };
@@ -149,14 +146,44 @@ impl Sent {
     }
 }
 
+/// Merges what was applied. The real server fails at that for custom resources: it cannot convert the
+/// empty scale that it begins with where nobody owns the replicas, nor a scale that has changed.
+fn applied(
+    request: &Request<'_>,
+    ownership: &Ownership<'_>,
+    present: &Value,
+    config: &Value,
+    options: &WriteOptions,
+) -> Result<Value, ApiError> {
+    let fails = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    let not_converted = |what: &str, object: &Value| {
+        let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
+        let why = format!(
+            "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: \
+             request to convert CR to an invalid group/version: {SCALE_VERSION}"
+        );
+        Err(ApiError::new(500, None, why))
+    };
+    let is_owned = meta::of(present).is_some_and(|meta| meta.contains_key("managedFields"));
+    if fails && !is_owned {
+        let what = "failed to create manager for existing fields: failed to convert live";
+        return not_converted(what, &Value::Null);
+    }
+    let scale =
+        flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
+            .map_err(ownership::refused)?;
+    if fails && scale["spec"] != present["spec"] {
+        return not_converted("failed to convert new", config);
+    }
+    Ok(scale)
+}
+
 fn read_value(value: &Value) -> Result<Read, String> {
     let message = Facts::get().message("autoscaling", "v1", "Scale");
     let message = message.ok_or("there is no type of scales")?;
     let decoded = flumen_kinds::decode_value(value, message.object)?;
     Ok(Read { object: decoded.object, problems: decoded.strict.into() })
 }
-
-const REPLICAS: &[&str] = &["spec", "replicas"];
 
 fn replicas(scale: &Value) -> i64 {
     scale["spec"]["replicas"].as_i64().unwrap_or_default()
@@ -180,30 +207,4 @@ fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiEr
         return Err(ApiError::conflict(&resource.group, &plural, name, &why));
     }
     Ok(())
-}
-
-/// The scale of an object.
-fn scale_of(request: &Request<'_>, object: &Value) -> Value {
-    let mut metadata = Map::new();
-    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
-        if let Some(value) = meta::of(object).and_then(|meta| meta.get(field)) {
-            metadata.insert(field.to_owned(), value.clone());
-        }
-    }
-    let scale = rules::scale_parts(&request.resource, object);
-    let mut spec = Map::new();
-    if scale.replicas != 0 {
-        spec.insert("replicas".to_owned(), scale.replicas.into());
-    }
-    let mut status = json!({ "replicas": scale.present });
-    if !scale.selector.is_empty() {
-        status["selector"] = scale.selector.into();
-    }
-    json!({
-        "kind": "Scale",
-        "apiVersion": SCALE_VERSION,
-        "metadata": metadata,
-        "spec": spec,
-        "status": status,
-    })
 }
