@@ -93,7 +93,7 @@ impl Sent {
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
         let version = meta::resource_version(&scale);
-        if !version.is_empty() {
+        if rules::updates_without_version(&request.resource) || !version.is_empty() {
             meta::set(&mut object, "resourceVersion", version);
         }
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
