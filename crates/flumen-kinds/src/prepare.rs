@@ -29,6 +29,8 @@ pub fn prepare_create(kind: &ApiKind, object: &mut Value, now: &str) {
         set(object, "status", empty_status(kind));
     }
     (strategy.create)(object, now);
+    // What is stored is read again with defaults, which may follow from what was just set.
+    crate::default(object, kind);
 }
 
 /// Prepares an object that replaces another.

@@ -28,9 +28,13 @@
 mod accounts;
 mod act;
 mod aggregation;
+mod balancer;
+mod budget;
 mod clock;
 mod concern;
+mod endpoints;
 mod engine;
+mod expiry;
 mod follow;
 mod gc;
 mod hash;
@@ -40,7 +44,9 @@ mod node;
 mod object;
 mod plan;
 mod pod;
+mod quota;
 mod selector;
+mod volumes;
 mod workload;
 mod world;
 
@@ -111,6 +117,10 @@ impl Running {
 const CORE: &[Rule] = &[
     Rule { kind: Kind::Namespace, decide: accounts::decide },
     Rule { kind: Kind::ClusterRole, decide: aggregation::decide },
+    Rule { kind: Kind::PersistentVolumeClaim, decide: volumes::release_claim },
+    Rule { kind: Kind::PersistentVolume, decide: volumes::release_volume },
+    Rule { kind: Kind::PodDisruptionBudget, decide: budget::decide },
+    Rule { kind: Kind::ResourceQuota, decide: quota::decide },
 ];
 
 const WORKLOADS: &[Rule] = &[
@@ -119,6 +129,17 @@ const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::Deployment, decide: workload::deployment::decide },
     Rule { kind: Kind::ReplicaSet, decide: workload::replicas::replica_set },
     Rule { kind: Kind::ReplicationController, decide: workload::replicas::replication_controller },
+    Rule { kind: Kind::StatefulSet, decide: workload::stateful_set::decide },
+    Rule { kind: Kind::DaemonSet, decide: workload::daemon_set::decide },
+    Rule { kind: Kind::Job, decide: workload::job::decide },
+    Rule { kind: Kind::CronJob, decide: workload::cron_job::decide },
+    Rule { kind: Kind::Service, decide: endpoints::decide },
+    Rule { kind: Kind::Service, decide: balancer::service },
+    Rule { kind: Kind::Endpoints, decide: endpoints::clean_up },
+    Rule { kind: Kind::Ingress, decide: balancer::ingress },
+    Rule { kind: Kind::Namespace, decide: volumes::default_class },
+    Rule { kind: Kind::PersistentVolumeClaim, decide: volumes::bind },
+    Rule { kind: Kind::PersistentVolume, decide: volumes::volume_phase },
 ];
 
 /// Starts controllers. Must be called inside a tokio runtime.
@@ -135,6 +156,8 @@ pub fn start(api: &Api, controllers: Controllers, settings: &Settings) -> Runnin
         let engine = Engine::new(api, settings.clone(), rules);
         tasks.spawn(follow(api.clone(), clock.clone(), collector));
         tasks.spawn(follow(api.clone(), clock.clone(), namespaces));
+        let expiry = expiry::Expiry::new(api.clone(), clock.clone());
+        tasks.spawn(follow(api.clone(), clock.clone(), expiry));
         tasks.spawn(follow(api.clone(), clock.clone(), engine));
     }
     Running { tasks }

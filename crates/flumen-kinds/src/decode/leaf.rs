@@ -129,6 +129,33 @@ pub(super) fn go_type(api: &'static Api, form: &Form) -> Cow<'static, str> {
     }
 }
 
+/// Fields with maps whose type has a name of its own, or whose keys have.
+const NAMED_MAPS: [(&str, &str, &str); 7] = [
+    ("AllocatedDeviceRequestResult", "consumedCapacity", "map[v1.QualifiedName]resource.Quantity"),
+    ("CapacityRequirements", "requests", "map[v1.QualifiedName]resource.Quantity"),
+    ("Device", "attributes", "map[v1.QualifiedName]v1.DeviceAttribute"),
+    ("Device", "capacity", "map[v1.QualifiedName]v1.DeviceCapacity"),
+    ("JSONSchemaProps", "definitions", "v1.JSONSchemaDefinitions"),
+    ("JSONSchemaProps", "dependencies", "v1.JSONSchemaDependencies"),
+    (
+        "PersistentVolumeClaimStatus",
+        "allocatedResourceStatuses",
+        "map[v1.ResourceName]v1.ClaimResourceStatus",
+    ),
+];
+
+/// The name of the type of a map in messages.
+pub(super) fn map_type(
+    api: &'static Api,
+    owner: Option<&Type>,
+    field: &str,
+    form: &Form,
+) -> Cow<'static, str> {
+    let owner = owner.map_or("", Type::go_name);
+    let named = NAMED_MAPS.iter().find(|(of, name, _)| *of == owner && *name == field);
+    named.map_or_else(|| go_type(api, form), |(_, _, name)| (*name).into())
+}
+
 const EXTRA_VALUE: &str = "v1.ExtraValue";
 
 /// Whether a list of these is the one list with a name of its own.

@@ -241,7 +241,12 @@ impl<'t> Walk<'t> {
         old: Option<Value>,
     ) -> Result<Value, String> {
         if !matches!(node.token(), Token::Object(_)) {
-            self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+            let name = match self.path.last() {
+                Some(Step::Field(_, name)) => *name,
+                _ => "",
+            };
+            let of = leaf::map_type(self.api, self.owner, name, form);
+            self.note(self.mismatch(node.kind(), &of));
             return Ok(Value::Null);
         }
         let mut members = Map::new();

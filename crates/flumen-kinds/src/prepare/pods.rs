@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::{copy, count, set, set_in};
 use crate::read::{Read, is_positive, quantity};
 
-pub(super) fn create(pod: &mut Value, _now: &str) {
+pub(super) fn create(pod: &mut Value, now: &str) {
     set(pod, "status", json!({"phase": "Pending", "qosClass": quality_of_service(pod)}));
     if !pod.part("spec").list("schedulingGates").is_empty() {
         let condition = json!({
             "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
-            "lastProbeTime": null, "lastTransitionTime": null,
+            "lastProbeTime": null, "lastTransitionTime": now,
         });
         set_in(pod, "status", "conditions", json!([condition]));
     }

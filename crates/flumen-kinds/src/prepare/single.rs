@@ -55,7 +55,7 @@ pub(super) fn volume(object: &mut Value, now: &str) {
 }
 
 pub(super) fn claim(object: &mut Value, _now: &str) {
-    set(object, "status", json!({"phase": "Pending"}));
+    set(object, "status", json!({}));
     data_sources(object, None);
 }
 
