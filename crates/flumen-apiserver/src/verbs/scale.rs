@@ -92,8 +92,10 @@ impl Sent {
         let scale = self.scale(request, present, options)?;
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
-        let version = scale["metadata"]["resourceVersion"].clone();
-        meta::set(&mut object, "resourceVersion", version);
+        let version = meta::resource_version(&scale);
+        if rules::updates_without_version(&request.resource) || !version.is_empty() {
+            meta::set(&mut object, "resourceVersion", version);
+        }
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
         let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
