@@ -176,7 +176,8 @@ impl Patch {
         let invalid = |why: String| {
             let shown = match self {
                 Self::Strategic(patch) => crate::patch::printed(patch),
-                _ => present.to_string(),
+                Self::Merge(patch) => flumen_kinds::go_json(&present, of, patch),
+                Self::Json(patch) => flumen_kinds::go_json(&present, of, &patch.touched()),
             };
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
