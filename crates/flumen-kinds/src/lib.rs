@@ -10,7 +10,6 @@ mod internal;
 mod json;
 mod prepare;
 mod protobuf;
-mod quantity;
 mod read;
 pub mod selectable;
 pub mod table;

@@ -87,7 +87,6 @@ fn set_scheduled(pod: &mut Value) {
     let condition = json!({
         "type": "PodScheduled",
         "status": "True",
-        "observedGeneration": pod["metadata"]["generation"],
         "lastProbeTime": null,
         "lastTransitionTime": clock::text(clock::now()),
     });

@@ -92,8 +92,10 @@ impl Sent {
         let scale = self.scale(request, present, options)?;
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
-        let version = scale["metadata"]["resourceVersion"].clone();
-        meta::set(&mut object, "resourceVersion", version);
+        let version = meta::resource_version(&scale);
+        if rules::updates_without_version(&request.resource) || !version.is_empty() {
+            meta::set(&mut object, "resourceVersion", version);
+        }
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
         let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
@@ -191,7 +193,9 @@ fn replicas(scale: &Value) -> i64 {
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    if replicas(scale) < 0 {
+    // The rules of a custom resource say it themselves.
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if replicas(scale) < 0 && !is_custom {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);

@@ -11,7 +11,7 @@ use crate::{
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    rules,
+    policy, rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
