@@ -2,6 +2,7 @@
 
 mod aggregated;
 mod legacy;
+mod protobuf;
 mod versions;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,11 @@ use sha2::{Digest as _, Sha512};
 
 use crate::{
     ApiError, Catalog,
-    http::{Asked, Body, health_paths, negotiate, respond, route},
+    http::{
+        Asked, Body, health_paths,
+        negotiate::{self, Encoding},
+        respond, route,
+    },
 };
 use aggregated::Form;
 
@@ -72,6 +77,11 @@ impl Discovery {
         };
         negotiate::check_producible(&asked.accept, negotiate::Endpoint::Object)?;
         let accepted = negotiate::negotiate(&asked.accept, false).unwrap_or_default();
+        if accepted.encoding == Encoding::Protobuf
+            && let Some(body) = protobuf::encode(&document)
+        {
+            return Ok(respond::bytes(200, Encoding::Protobuf.media_type(), body));
+        }
         let pretty = accepted.pretty || asked.is_pretty();
         Ok(respond::object(200, &document, accepted.encoding, pretty))
     }

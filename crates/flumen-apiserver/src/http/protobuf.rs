@@ -35,18 +35,23 @@ pub(crate) fn object(value: &Value, encoding: Encoding) -> Option<Vec<u8>> {
         (None, Some(item)) => list(&mut raw, type_of(group, version, item)?, value)?,
         (None, None) => return None,
     }
+    Some(envelope(api_version, kind, &raw.done()))
+}
+
+/// What is around every object: its kind, and its bytes.
+pub(crate) fn envelope(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     let mut type_meta = Writer::default();
     type_meta.text(1, api_version);
     type_meta.text(2, kind);
     let mut unknown = Writer::default();
     unknown.bytes(1, &type_meta.done());
-    unknown.bytes(2, &raw.done());
+    unknown.bytes(2, raw);
     // Neither an encoding nor a type of its own.
     unknown.text(3, "");
     unknown.text(4, "");
     let mut body = PREFIX.to_vec();
     body.extend(unknown.done());
-    Some(body)
+    body
 }
 
 fn type_of(group: &str, version: &str, kind: &str) -> Option<TypeId> {

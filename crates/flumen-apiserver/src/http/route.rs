@@ -76,14 +76,15 @@ pub(crate) fn route(
     }
     let subresource = match place.subresource.as_str() {
         "" => None,
-        name => Some(resource.subresource(name).ok_or_else(lost)?),
+        name => Some(resource.subresource(name).ok_or_else(|| missing_part(resource, place))?),
     };
     if place.rest > 0 && subresource.is_none_or(|sub| sub.name != "proxy") {
         return Err(lost());
     }
     let verbs = subresource.map_or(&resource.verbs, |sub| &sub.verbs);
     let has = |verb: &str| verbs.iter().any(|v| v == verb);
-    if across && !has("list") {
+    let reads_all = matches!(info.verb.as_str(), "list" | "watch");
+    if across && (!has("list") || is_custom(resource) && !reads_all) {
         return Err(lost());
     }
     let fits = |verb: Verb| match verb {
@@ -111,6 +112,14 @@ pub(crate) fn route(
         name,
     };
     Ok(Route { target, resource: Arc::clone(resource) })
+}
+
+/// Custom resources answer for subresources that they could have as if the object were missing.
+fn missing_part(resource: &Resource, place: &ResourceInfo) -> Astray {
+    if is_custom(resource) {
+        return ApiError::not_found(&place.group, &place.resource, &place.name).into();
+    }
+    unknown_resource().into()
 }
 
 fn refused(resource: &Resource, place: &ResourceInfo, verb: &str) -> ApiError {
