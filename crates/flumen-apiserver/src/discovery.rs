@@ -12,7 +12,6 @@ use http::{
     header::{ETAG, IF_NONE_MATCH, VARY},
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha512};
 
 use crate::{
     ApiError, Catalog,
@@ -87,7 +86,7 @@ impl Discovery {
     }
 
     /// All paths, for people who ask at the root.
-    pub(crate) fn root_paths(&self, catalog: &Catalog) -> Value {
+    pub(crate) fn root_paths(catalog: &Catalog) -> Value {
         let mut paths: Vec<String> = [
             "/.well-known/openid-configuration",
             "/api",
@@ -139,9 +138,7 @@ impl Discovery {
             return made.clone();
         }
         let body = aggregated::document(catalog, form, core).to_string();
-        let etag = Sha512::digest(body.as_bytes());
-        let etag = etag.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
-        let etag = format!("\"{etag}\"");
+        let etag = format!("\"{}\"", respond::hash(body.as_bytes()));
         let made = Made { catalog: Arc::clone(catalog), form, core, body: body.into(), etag };
         all.push(made.clone());
         made

@@ -44,7 +44,7 @@ pub(crate) fn object(
             if let Some(at) = object.pointer("/metadata/resourceVersion") {
                 metadata.insert("resourceVersion".to_owned(), at.clone());
             }
-            table(resource, metadata.into(), vec![object], version, query)
+            table(resource, &metadata.into(), vec![object], version, query)
         }
     }
 }
@@ -76,7 +76,7 @@ fn list(
                 "items": items,
             }))
         }
-        Representation::Table(version) => table(resource, metadata, items, version, query),
+        Representation::Table(version) => table(resource, &metadata, items, version, query),
     }
 }
 
@@ -104,7 +104,7 @@ impl Include {
 
 fn table(
     resource: &Resource,
-    metadata: Value,
+    metadata: &Value,
     items: Vec<Value>,
     version: MetaVersion,
     query: &Query,
