@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
 };
 
 use flumen_store::Store;
@@ -22,7 +22,7 @@ pub struct Api {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
@@ -36,6 +36,8 @@ struct Inner {
 #[derive(Clone, Debug, Default)]
 pub struct ApiOptions {
     pub service_range: ServiceRange,
+    /// Forgets all versions up to this one when the server starts.
+    pub compact_at: Option<u64>,
 }
 
 impl fmt::Debug for Api {
@@ -65,7 +67,21 @@ impl Api {
         };
         crate::boot::boot(&api).await?;
         crate::definitions::load(&api)?;
+        if let Some(revision) = options.compact_at {
+            let revision = revision.min(api.store().revision());
+            api.store().compact(revision).map_err(ApiError::internal)?;
+        }
+        crate::compaction::start(&api);
         Ok(api)
+    }
+
+    /// A handle that does not keep the server alive.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.inner)
+    }
+
+    pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+        weak.upgrade().map(|inner| Self { inner })
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -202,7 +202,10 @@ impl Allocations {
         let is_headless = asked == "None";
         set_families(spec, is_headless, selects);
         let had = old.map(|old| addresses(old).collect::<Vec<_>>()).unwrap_or_default();
-        if is_headless {
+        if !is_headless || selects {
+            check_families(spec, errors);
+        }
+        if is_headless || !errors.is_empty() {
             return;
         }
         if asked.is_empty() {
@@ -373,6 +376,22 @@ fn set_families(spec: &mut Value, is_headless: bool, selects: bool) {
     }
     if !has_families {
         spec["ipFamilies"] = json!(["IPv4"]);
+    }
+}
+
+fn check_families(spec: &Value, errors: &mut Vec<FieldError>) {
+    let at = Path::new("spec");
+    if spec["ipFamilyPolicy"] == "RequireDualStack" {
+        let why = "this cluster is not configured for dual-stack services";
+        let policy = at.child("ipFamilyPolicy");
+        errors.push(FieldError::invalid(&policy, "RequireDualStack", why));
+    }
+    let families = at.child("ipFamilies");
+    for (place, family) in spec["ipFamilies"].as_array().into_iter().flatten().enumerate() {
+        if family == "IPv6" {
+            let why = "not configured on this cluster";
+            errors.push(FieldError::invalid(&families.index(place), "IPv6", why));
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
-use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb};
+use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb, rules};
 
 pub use self::watch::{WatchEvent, WatchKind};
 pub(crate) use self::{options::WriteOptions, request::Request, watch::Watcher};
@@ -31,6 +31,9 @@ pub(crate) async fn handle(
     resource: Arc<Resource>,
 ) -> Result<Answer, ApiError> {
     let request = Request::new(api, call, resource);
+    if let Some(warning) = rules::deprecation(&request.resource) {
+        request.warn(warning);
+    }
     let target = &call.target;
     let verbs = match &*target.subresource {
         "" => &request.resource.verbs,

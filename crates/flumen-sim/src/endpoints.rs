@@ -117,8 +117,7 @@ fn keep_slices(
     let mut names = Vec::new();
     for place in 0..count {
         let seed = format!("{}{place}", object::uid(service));
-        let suffix = hash::of(&Value::from(seed), None);
-        let slice_name = format!("{name}-{}", &suffix[suffix.len().saturating_sub(5)..]);
+        let slice_name = format!("{name}-{}", hash::letters(&seed, 5));
         let endpoints: Vec<Value> =
             pods.iter().skip(place * SLICE).take(SLICE).map(|pod| endpoint(service, pod)).collect();
         let ports = if pods.is_empty() { &[] } else { ports };

@@ -179,7 +179,7 @@ mod tests {
             "spec": { "ports": [{ "port": 80, "targetPort": "http" }], "clusterIP": "10.0.0.1" },
             "status": { "loadBalancer": {} },
         });
-        let body = object(&object, Encoding::Protobuf).expect("it works");
+        let body = super::object(&object, Encoding::Protobuf).expect("it works");
         assert_eq!(&body[..4], PREFIX);
         let kind = Facts::get().kind("", "v1", "Service").expect("it works");
         let target = flumen_kinds::Target::from(kind);

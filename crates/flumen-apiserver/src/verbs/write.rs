@@ -11,7 +11,7 @@ use crate::{
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    rules,
+    policy, rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
@@ -298,7 +298,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        if object == live.object || self.options.dry_run {
+        if self.options.dry_run || (live.is_settled && object == live.object) {
             return Ok(object);
         }
         let value = storage::encode(&self.request.resource, &mut object)?;
