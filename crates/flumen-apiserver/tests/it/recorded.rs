@@ -53,6 +53,10 @@ async fn schemas_merge_as_those_of_the_real_server() {
     let definitions = server.get("/openapi/v2").await.json()["definitions"].clone();
     let mut compared = 0;
     for (definition, rules) in recorded.as_object().expect("it works") {
+        // Documents of discovery are described by nobody who merges.
+        if definitions.get(definition).is_none() {
+            continue;
+        }
         for (field, rules) in rules["fields"].as_object().into_iter().flatten() {
             if OTHERWISE.contains(&(definition.as_str(), field.as_str())) {
                 continue;

@@ -25,7 +25,7 @@ async fn bodies_that_are_too_large() {
 async fn bodies_that_nobody_can_read() {
     let server = Fixture::start().await;
     let deep = "[".repeat(1_000_000);
-    for body in ["{", "null", "[]", "\u{0}", deep.as_str()] {
+    for body in ["{", "[]", "\u{0}", deep.as_str()] {
         let reply = server.ask("POST", MAPS, &["Content-Type: application/json"], body).await;
         assert_eq!(reply.status, 400, "{}", reply.text());
         assert_eq!(reply.json()["kind"], "Status");
