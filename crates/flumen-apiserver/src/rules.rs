@@ -14,7 +14,7 @@ use flumen_kinds::{Media, NameRule, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
-pub(crate) use self::scale::{replicas_path, scale_of, set_replicas};
+pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta};
 
@@ -33,6 +33,20 @@ pub(crate) struct Problems {
     pub warnings: Vec<String>,
     /// All of them as one error; empty if there are none.
     pub error: String,
+}
+
+impl Problems {
+    /// Adds what is strange about the patch that made an object.
+    pub(crate) fn prepend(&mut self, mut warnings: Vec<String>) {
+        const PREFIX: &str = "strict decoding error: ";
+        if warnings.is_empty() {
+            return;
+        }
+        let own = self.error.strip_prefix(PREFIX).map(|own| format!(", {own}"));
+        self.error = format!("{PREFIX}{}{}", warnings.join(", "), own.unwrap_or_default());
+        warnings.append(&mut self.warnings);
+        self.warnings = warnings;
+    }
 }
 
 impl From<flumen_kinds::Strict> for Problems {

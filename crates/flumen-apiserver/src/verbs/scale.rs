@@ -193,7 +193,9 @@ fn replicas(scale: &Value) -> i64 {
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    if replicas(scale) < 0 {
+    // The rules of a custom resource say it themselves.
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if replicas(scale) < 0 && !is_custom {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);
