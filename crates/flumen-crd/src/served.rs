@@ -172,6 +172,16 @@ impl Version {
         Ok(unknown)
     }
 
+    /// The same for an object into which the server merged what a client applied. The schema knows all
+    /// of it; nulls are left for validation to see.
+    pub fn admit_merged(&self, object: &mut Value) -> Result<(), String> {
+        number::normalize(object);
+        match object {
+            Value::Object(map) => embedded::coerce_metadata(map, "", &mut Vec::new()),
+            _ => Ok(()),
+        }
+    }
+
     /// Fills in what the schema has defaults for.
     pub fn default(&self, object: &mut Value) {
         if let Some(schema) = &self.schema {

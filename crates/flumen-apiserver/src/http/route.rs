@@ -76,18 +76,24 @@ pub(crate) fn route(
     }
     let subresource = match place.subresource.as_str() {
         "" => None,
-        name => Some(resource.subresource(name).ok_or_else(lost)?),
+        name => Some(resource.subresource(name).ok_or_else(|| missing_part(resource, place))?),
     };
     if place.rest > 0 && subresource.is_none_or(|sub| sub.name != "proxy") {
         return Err(lost());
     }
     let verbs = subresource.map_or(&resource.verbs, |sub| &sub.verbs);
     let has = |verb: &str| verbs.iter().any(|v| v == verb);
-    if across && !has("list") {
+    let reads_all = matches!(info.verb.as_str(), "list" | "watch");
+    if across && (!has("list") || is_custom(resource) && !reads_all) {
         return Err(lost());
     }
-    let verb = verb(method, &info.verb)
-        .filter(|verb| has(verb.name()) && (!across || matches!(verb, Verb::List | Verb::Watch)));
+    let fits = |verb: Verb| match verb {
+        Verb::List | Verb::Watch => true,
+        Verb::Create => !across && (named == subresource.is_some()),
+        Verb::DeleteCollection => !across,
+        Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => !across && named,
+    };
+    let verb = verb(method, &info.verb).filter(|verb| has(verb.name()) && fits(*verb));
     let Some(verb) = verb else {
         return Err(refused(resource, place, &info.verb).into());
     };
@@ -106,6 +112,14 @@ pub(crate) fn route(
         name,
     };
     Ok(Route { target, resource: Arc::clone(resource) })
+}
+
+/// Custom resources answer for subresources that they could have as if the object were missing.
+fn missing_part(resource: &Resource, place: &ResourceInfo) -> Astray {
+    if is_custom(resource) {
+        return ApiError::not_found(&place.group, &place.resource, &place.name).into();
+    }
+    unknown_resource().into()
 }
 
 fn refused(resource: &Resource, place: &ResourceInfo, verb: &str) -> ApiError {
