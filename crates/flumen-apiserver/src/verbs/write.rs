@@ -11,7 +11,7 @@ use crate::{
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    policy, rules,
+    rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
@@ -263,9 +263,6 @@ impl<'a> Write<'a> {
     ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
         self.check_grant(object, Some(old))?;
-        if services::are_meant(resource) && part.is_empty() {
-            services::normalise(object, Some(old));
-        }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
         let reservation = self.allocate(object, Some(old))?;
         self.judge(object, rules::validate_update(resource, part, object, old))?;
