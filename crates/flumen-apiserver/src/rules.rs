@@ -35,6 +35,20 @@ pub(crate) struct Problems {
     pub error: String,
 }
 
+impl Problems {
+    /// Adds what is strange about the patch that made an object.
+    pub(crate) fn prepend(&mut self, mut warnings: Vec<String>) {
+        const PREFIX: &str = "strict decoding error: ";
+        if warnings.is_empty() {
+            return;
+        }
+        let own = self.error.strip_prefix(PREFIX).map(|own| format!(", {own}"));
+        self.error = format!("{PREFIX}{}{}", warnings.join(", "), own.unwrap_or_default());
+        warnings.append(&mut self.warnings);
+        self.warnings = warnings;
+    }
+}
+
 impl From<flumen_kinds::Strict> for Problems {
     fn from(strict: flumen_kinds::Strict) -> Self {
         if strict.is_empty() {

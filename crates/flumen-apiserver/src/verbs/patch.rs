@@ -182,7 +182,10 @@ impl Patch {
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
         };
-        let Read { object, problems } = read(&present).map_err(invalid)?;
+        let Read { object, mut problems } = read(&present).map_err(invalid)?;
+        if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
+            problems.prepend(flumen_kinds::duplicates(&request.call.body));
+        }
         body::report(request, validation, problems).map_err(invalid)?;
         Ok(object)
     }

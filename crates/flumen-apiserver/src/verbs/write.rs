@@ -252,7 +252,7 @@ impl<'a> Write<'a> {
         if old.is_none() {
             services::normalise(object, None);
         }
-        self.request.api.services().allocate(object, old)
+        self.request.api.services().allocate(object, old, self.options.dry_run)
     }
 
     /// The same for an object that replaces another.
