@@ -249,9 +249,6 @@ impl<'a> Write<'a> {
         if !services::are_meant(&self.request.resource) || !self.subresource.is_empty() {
             return Ok(Reservation::default());
         }
-        if old.is_none() {
-            services::normalise(object, None);
-        }
         self.request.api.services().allocate(object, old, self.options.dry_run)
     }
 
