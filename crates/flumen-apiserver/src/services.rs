@@ -146,8 +146,12 @@ impl Allocations {
 
     fn free(&self, addresses: &[Ipv4Addr], ports: &[u16]) {
         let mut taken = self.lock();
-        addresses.iter().for_each(|address| drop(taken.addresses.remove(address)));
-        ports.iter().for_each(|port| drop(taken.ports.remove(port)));
+        for address in addresses {
+            taken.addresses.remove(address);
+        }
+        for port in ports {
+            taken.ports.remove(port);
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Taken> {

@@ -63,7 +63,7 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
-        live.object = rules::live(&request.resource, live.object)?;
+        live.object = rules::live(&request.resource, live.object);
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
@@ -164,7 +164,7 @@ pub(crate) fn own(
             ownership.update(Some(&live.object), &mut object, &options.manager);
         }
         Some(live) => {
-            let live = rules::from_hub(&request.resource, live.object.clone())?;
+            let live = rules::from_hub(&request.resource, live.object.clone());
             ownership.update(Some(&live), &mut object, &options.manager);
         }
         None => ownership.update(None, &mut object, &options.manager),
