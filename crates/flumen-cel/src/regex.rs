@@ -5,20 +5,21 @@ use regex_lite::RegexBuilder;
 
 /// Compiles a pattern, which must not become larger than `limit` bytes by repetition.
 pub fn pattern(source: &str, limit: usize) -> Result<Regex, String> {
-    RegexBuilder::new(source)
-        .size_limit(limit)
-        .build()
-        .map_err(|error| format!("error parsing regexp: {}", problem(source, &error.to_string())))
+    // Some of what Go refuses would compile here.
+    let compiled = match problem(source) {
+        Some(problem) => Err(problem),
+        None => {
+            RegexBuilder::new(source).size_limit(limit).build().map_err(|error| error.to_string())
+        }
+    };
+    compiled.map_err(|problem| format!("error parsing regexp: {problem}"))
 }
 
-/// What Go would say first about a pattern; `otherwise` if it has nothing to say.
-fn problem(source: &str, otherwise: &str) -> String {
+/// What Go would say first about a pattern, if anything.
+fn problem(source: &str) -> Option<String> {
     let mut scan = Scan { rest: source, source, depth: 0, may_repeat: false, repeated: None };
-    match scan.run() {
-        Some(problem) => problem,
-        None if scan.depth > 0 => format!("missing closing ): `{source}`"),
-        None => otherwise.to_owned(),
-    }
+    let found = scan.run();
+    found.or_else(|| (scan.depth > 0).then(|| format!("missing closing ): `{source}`")))
 }
 
 struct Scan<'a> {
@@ -180,13 +181,11 @@ impl<'a> Scan<'a> {
             return Err(format!("missing argument to repetition operator: `{sign}`"));
         }
         if let Some(former) = self.repeated {
-            if sign == "?" && !former.ends_with('?') {
-                self.advance(1);
-                return Ok(true);
-            }
             return Err(format!("invalid nested repetition operator: `{former}{sign}`"));
         }
-        self.advance(length);
+        // A question mark after the sign belongs to it: as few as possible.
+        let is_lazy = before[length..].starts_with('?');
+        self.advance(length + usize::from(is_lazy));
         Ok(true)
     }
 
