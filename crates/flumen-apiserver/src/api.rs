@@ -7,7 +7,12 @@ use std::{
 
 use flumen_store::Store;
 
-use crate::{Answer, ApiError, Call, Catalog, Resource, Target, fanout::Fanout, verbs};
+use crate::{
+    Answer, ApiError, Call, Catalog, Resource, Target,
+    fanout::Fanout,
+    services::{Allocations, ServiceRange},
+    verbs,
+};
 
 /// Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -19,6 +24,13 @@ struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
+    services: Arc<Allocations>,
+}
+
+/// What a server can be told.
+#[derive(Clone, Debug, Default)]
+pub struct ApiOptions {
+    pub service_range: ServiceRange,
 }
 
 impl fmt::Debug for Api {
@@ -30,14 +42,24 @@ impl fmt::Debug for Api {
 impl Api {
     /// A server over a store, with the objects that every server has.
     pub async fn open(store: Store) -> Result<Self, ApiError> {
+        Self::open_with(store, ApiOptions::default()).await
+    }
+
+    pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
-        let api = Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default() }) };
+        let services = Arc::new(Allocations::new(options.service_range));
+        let api =
+            Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
         crate::boot::boot(&api).await?;
         Ok(api)
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn services(&self) -> &Arc<Allocations> {
+        &self.inner.services
     }
 
     pub(crate) fn fanout(&self) -> &Fanout {

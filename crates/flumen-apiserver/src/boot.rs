@@ -1,10 +1,14 @@
 //! Objects that every server has from its first moment on.
 
+use flumen_store::Range;
 use serde_json::{Value, json};
 
-use crate::{Api, ApiError, Client, Reason, ResourceName};
+use crate::{Api, ApiError, Client, Reason, ResourceName, storage};
 
 const NAMESPACES: ResourceName<'static> = ResourceName::new("", "v1", "namespaces");
+const SERVICES: ResourceName<'static> = ResourceName::new("", "v1", "services");
+const PRIORITY_CLASSES: ResourceName<'static> =
+    ResourceName::new("scheduling.k8s.io", "v1", "priorityclasses");
 
 /// Makes what is missing; what is there stays as it is.
 pub(crate) async fn boot(api: &Api) -> Result<(), ApiError> {
@@ -12,6 +16,59 @@ pub(crate) async fn boot(api: &Api) -> Result<(), ApiError> {
     for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
         let namespace = json!({ "metadata": { "name": name } });
         ensure(&client, NAMESPACES, "", namespace).await?;
+    }
+    note_services(api)?;
+    ensure(&client, SERVICES, "default", service_of_server(api)).await?;
+    for class in priority_classes() {
+        ensure(&client, PRIORITY_CLASSES, "", class).await?;
+    }
+    Ok(())
+}
+
+/// The service by which workloads would find the server.
+fn service_of_server(api: &Api) -> Value {
+    json!({
+        "metadata": {
+            "name": "kubernetes",
+            "labels": { "component": "apiserver", "provider": "kubernetes" },
+        },
+        "spec": {
+            "clusterIP": api.services().range().first().to_string(),
+            "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }],
+            "type": "ClusterIP",
+        },
+    })
+}
+
+fn priority_classes() -> [Value; 2] {
+    let class = |name: &str, value: i64, description: &str| {
+        json!({
+            "metadata": { "name": name },
+            "value": value,
+            "description": description,
+        })
+    };
+    [
+        class(
+            "system-node-critical",
+            2_000_001_000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+        class(
+            "system-cluster-critical",
+            2_000_000_000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another \
+             node if necessary.",
+        ),
+    ]
+}
+
+/// Addresses that services have stay theirs.
+fn note_services(api: &Api) -> Result<(), ApiError> {
+    let range = Range { prefix: "core/services/", ..Range::default() };
+    let page = api.store().range(&range).map_err(|error| storage::read_error(&error))?;
+    for (_, entry) in &page.entries {
+        api.services().note(&storage::decode(entry)?);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the server keeps keys in files and reads the clock")]
 
+mod admission;
 mod answer;
 mod api;
 mod auth;
@@ -32,13 +33,14 @@ mod policy;
 mod represent;
 mod resource;
 mod rules;
+mod services;
 mod state;
 mod storage;
 mod user;
 mod verbs;
 
 pub use answer::{Answer, Payload};
-pub use api::Api;
+pub use api::{Api, ApiOptions};
 pub use auth::{AuthError, AuthOptions, StaticTokens, TokenFileError};
 pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
@@ -48,6 +50,7 @@ pub use flumen_store::WatchError;
 pub use http::{Server, ServerError, ServerOptions, TlsError};
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
+pub use services::ServiceRange;
 pub use state::{StateDir, StateError};
 pub use user::User;
 pub use verbs::{WatchEvent, WatchKind};

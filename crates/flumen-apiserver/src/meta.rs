@@ -85,3 +85,8 @@ pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
         set(object, "finalizers", finalizers);
     }
 }
+
+/// The items of a list below a map, to be changed. Nothing is made where there is none.
+pub(crate) fn items_mut<'a>(of: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
+    of.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+}

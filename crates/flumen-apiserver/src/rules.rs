@@ -11,7 +11,7 @@ use flumen_kinds::{Media, Target, selectable::SelectableField};
 use flumen_schema::api::TypeId;
 use serde_json::Value;
 
-use crate::{ApiError, Behaviour, Resource};
+use crate::{ApiError, Behaviour, Resource, meta};
 
 /// An object that was read, and what a strict server would refuse in it.
 #[derive(Debug)]
@@ -47,10 +47,25 @@ pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Rea
             let decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
                 .map_err(|error| ApiError::bad_request(error.to_string()))?;
             let mut object = decoded.object;
+            if media == Media::Json && contains(body, b"managedFields") {
+                let sent = serde_json::from_slice(body).unwrap_or_default();
+                keep_reset(&sent, &mut object);
+            }
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
     }
+}
+
+/// An empty list of managed fields asks to forget all of them, so it is not the same as none.
+fn keep_reset(sent: &Value, object: &mut Value) {
+    if sent["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty) {
+        meta::set(object, "managedFields", Vec::<Value>::new());
+    }
+}
+
+fn contains(body: &[u8], word: &[u8]) -> bool {
+    body.windows(word.len()).any(|window| window == word)
 }
 
 /// Reads the result of a patch. The error is a message of the decoder.
@@ -60,6 +75,7 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             let decoded = flumen_kinds::decode_value(value, kind.object)?;
             let mut object = decoded.object;
             name_kind(resource, &mut object);
+            keep_reset(value, &mut object);
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
@@ -79,9 +95,20 @@ pub(crate) fn zero(resource: &Resource, metadata: Value) -> Value {
         Behaviour::Builtin { kind, .. } => flumen_kinds::zero(kind.object),
     };
     name_kind(resource, &mut object);
+    if SCALED.contains(&(&*resource.group, &*resource.kind)) {
+        object["spec"]["replicas"] = 0.into();
+    }
     object["metadata"] = metadata;
     object
 }
+
+/// Kinds whose number of replicas is always there inside the real server.
+const SCALED: &[(&str, &str)] = &[
+    ("", "ReplicationController"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+];
 
 /// Whether objects are stored in the version of the resource.
 pub(crate) fn is_hub(resource: &Resource) -> bool {
@@ -96,6 +123,16 @@ pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiE
         _ if is_hub(resource) => Ok(object),
         Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
     }
+}
+
+/// An object as lists have it: items of built-in kinds do not repeat their kind.
+pub(crate) fn list_item(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+    let mut object = from_hub(resource, object)?;
+    if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
+        map.remove("apiVersion");
+        map.remove("kind");
+    }
+    Ok(object)
 }
 
 /// Converts an object of the version of a request into the one that is stored.

@@ -36,7 +36,8 @@ pub(crate) async fn handle(
         "" => &request.resource.verbs,
         _ => &request.subresource().ok_or_else(|| missing_part(&request))?.verbs,
     };
-    if !verbs.iter().any(|verb| verb == target.verb.name()) {
+    let is_collection = target.name.is_empty() && matches!(target.verb, Verb::Update | Verb::Patch);
+    if is_collection || !verbs.iter().any(|verb| verb == target.verb.name()) {
         return Err(not_allowed_here());
     }
     match (&*target.subresource, target.verb) {

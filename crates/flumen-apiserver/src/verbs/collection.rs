@@ -22,7 +22,7 @@ pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, A
         }
     }
     let resource = &request.resource;
-    let items = listed.items.into_iter().map(|item| rules::from_hub(resource, item));
+    let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
     let payload = Payload::List {
         resource: Arc::clone(resource),
         metadata: json!({ "resourceVersion": listed.revision.to_string() }),

@@ -1,6 +1,10 @@
 //! Tokens that continue a list where a page ended.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    alphabet::URL_SAFE,
+    engine::{GeneralPurpose, GeneralPurposeConfig, general_purpose::NO_PAD},
+};
 use flumen_store::Revision;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +24,9 @@ pub(crate) struct Continuation {
 }
 
 const API_VERSION: &str = "meta.k8s.io/v1";
+/// As lenient as Go with the last letter.
+const LENIENT: GeneralPurposeConfig = NO_PAD.with_decode_allow_trailing_bits(true);
+const BASE64: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
 impl Continuation {
     pub(crate) fn new(revision: Revision, after: &str) -> Self {
@@ -34,7 +41,7 @@ impl Continuation {
 
     pub(crate) fn encode(&self) -> String {
         // A struct of texts and numbers has no way to fail.
-        URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
+        BASE64.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 
     pub(crate) fn decode(token: &str) -> Result<Self, ApiError> {
@@ -43,7 +50,7 @@ impl Continuation {
                 "invalid continue token: continue key is not valid: {why}"
             ))
         };
-        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(error.to_string()))?;
+        let bytes = BASE64.decode(token).map_err(|error| invalid(error.to_string()))?;
         let decoded: Self = serde_json::from_slice(&bytes).map_err(|error| {
             let first = String::from_utf8_lossy(&bytes).chars().next();
             invalid(match first {

@@ -63,8 +63,8 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let request = write.request;
     meta::set(&mut object, "uid", clock::uid());
     meta::set(&mut object, "creationTimestamp", clock::text(clock::now()));
-    write.prepare_create(&mut object)?;
-    write.validate_admission(&mut object, None).await?;
+    let reservation = write.prepare_create(&mut object)?;
+    write.validate_admission(&object, None).await?;
     let version = meta::resource_version(&object);
     if !version.is_empty() && version != "0" {
         let why = "resourceVersion should not be set on objects to be created";
@@ -83,6 +83,7 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let value = storage::encode(&mut object)?;
     match storage::put(store, key.clone(), None, value).await {
         Ok(revision) => {
+            reservation.keep();
             meta::set(&mut object, "resourceVersion", revision.to_string());
             Ok(object)
         }

@@ -1,15 +1,21 @@
 //! The end of an object, at once or in steps.
 
 use flumen_fields::{FieldError, Path};
+use flumen_kinds::{Media, Target};
+use flumen_schema::api::Api as Facts;
 use serde_json::{Value, json};
 
 use super::{
     Request,
+    body::media_of,
     options::{META_GROUP, check_dry_run, is_true},
 };
 use crate::{
-    Answer, ApiError, Query, clock, meta,
+    Answer, ApiError, Query,
+    admission::{self, Attempt, Operation},
+    clock, meta,
     policy::{self, Dependents},
+    services,
     storage::{self, Stored, WriteError},
 };
 
@@ -89,6 +95,14 @@ async fn remove_once(
 ) -> Result<Deleted, WriteError> {
     let mut object = live.object.clone();
     check_preconditions(request, &object, options)?;
+    let attempt = Attempt {
+        request,
+        operation: Operation::Delete,
+        old: Some(&live.object),
+        dry_run: options.dry_run,
+    };
+    admission::mutate(&attempt, &mut object).await?;
+    admission::validate(&attempt, &object).await?;
     let store = request.api.store();
     if is_held_namespace(request, &object) {
         if !meta::is_deleting(&object) {
@@ -126,7 +140,11 @@ async fn remove_once(
         return Ok(Deleted { object, is_gone: false, is_shown: true });
     }
     if !options.dry_run {
-        storage::delete(store, key.to_owned(), live.revision).await?;
+        let revision = storage::delete(store, key.to_owned(), live.revision).await?;
+        meta::set(&mut object, "resourceVersion", revision.to_string());
+        if services::are_meant(&request.resource) {
+            request.api.services().release(&object);
+        }
     }
     Ok(Deleted { object, is_gone: true, is_shown: false })
 }
@@ -309,8 +327,7 @@ impl DeleteOptions {
     }
 
     fn from_body(request: &Request<'_>, errors: &mut Vec<FieldError>) -> Result<Self, ApiError> {
-        let body: Value = serde_json::from_slice(&request.call.body)
-            .map_err(|error| ApiError::bad_request(error.to_string()))?;
+        let body = read_options(request)?;
         Ok(Self::from_options(&body, errors))
     }
 
@@ -336,4 +353,40 @@ impl DeleteOptions {
             dry_run: check_dry_run(dry_run.iter().filter_map(Value::as_str), errors),
         }
     }
+}
+
+/// Options of any version of any group are accepted.
+fn read_options(request: &Request<'_>) -> Result<Value, ApiError> {
+    let body = &request.call.body;
+    let media = media_of(request.call.media)?;
+    let message = Facts::get().message("", "v1", "DeleteOptions");
+    let message = message.ok_or_else(|| ApiError::internal("there is no type of options"))?;
+    let refused = |why: String| ApiError::bad_request(why);
+    let sent = match media {
+        Media::Protobuf => {
+            let decoded = flumen_kinds::decode(body, media, &Target::from(message));
+            return decoded.map(|decoded| decoded.object).map_err(|e| refused(e.to_string()));
+        }
+        Media::Json => serde_json::from_slice(body).map_err(|error| {
+            let why = if error.is_eof() {
+                "unexpected end of JSON input".to_owned()
+            } else {
+                error.to_string()
+            };
+            refused(format!("couldn't get version/kind; json parse error: {why}"))
+        })?,
+        Media::Yaml => {
+            let document = flumen_kinds::Document::read(body).map_err(refused)?;
+            document.into_value().map_err(refused)?
+        }
+    };
+    let text = |field: &str| sent.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (kind, version) = (text("kind"), text("apiVersion"));
+    if !kind.is_empty() && kind != "DeleteOptions" {
+        return Err(refused(format!(
+            "no kind {kind:?} is registered for version {version:?} in scheme \
+             \"pkg/runtime/scheme.go:111\""
+        )));
+    }
+    flumen_kinds::decode_value(&sent, message.object).map(|read| read.object).map_err(refused)
 }

@@ -31,7 +31,7 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
     }
     let resource = &request.resource;
-    let items = listed.items.into_iter().map(|item| rules::from_hub(resource, item));
+    let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
     let payload = Payload::List {
         resource: Arc::clone(resource),
         metadata: Value::Object(metadata),

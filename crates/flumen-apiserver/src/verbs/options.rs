@@ -86,7 +86,7 @@ pub(crate) fn check_dry_run<'a>(
     values: impl Iterator<Item = &'a str>,
     errors: &mut Vec<FieldError>,
 ) -> bool {
-    let values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
+    let values: Vec<&str> = values.collect();
     if values.iter().any(|value| *value != "All") {
         let shown = Value::from(values.clone());
         errors.push(FieldError::not_supported(&Path::new("dryRun"), shown, &["All"]));

@@ -337,7 +337,11 @@ impl WatchOptions {
         check(query, initial.is_some())?;
         let is_any = version.is_empty() || version == "0";
         Ok(Self {
-            version: parse_version(version)?,
+            version: parse_version(version).map_err(|error| {
+                // Here it is a failure of the server.
+                let message = error.message().trim_start_matches("invalid resource version: ");
+                ApiError::new(500, None, message)
+            })?,
             timeout: seconds.filter(|n| *n > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs),
             lists_first: initial.unwrap_or(is_any),
             ends_initial_events: initial == Some(true) && allows_bookmarks,

@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
-    ApiError, clock, meta,
+    ApiError,
+    admission::{self, Attempt, Operation},
+    clock, meta,
     ownership::Ownership,
     rules,
+    services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
 
@@ -63,12 +66,18 @@ pub(crate) async fn update(
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
         check_version(request, update.name, &object, &live)?;
-        write.prepare_update(&mut object, &live.object)?;
-        write.validate_admission(&mut object, Some(&live.object)).await?;
+        let reservation = write.prepare_update(&mut object, &live.object)?;
+        write.validate_admission(&object, Some(&live.object)).await?;
         match write.commit(&key, object, &live).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
-            Ok(object) => return Ok((object, false)),
+            Ok(object) => {
+                if services::are_meant(&request.resource) && !update.options.dry_run {
+                    reservation.keep();
+                    request.api.services().release_difference(&live.object, &object);
+                }
+                return Ok((object, false));
+            }
         }
     }
 }
@@ -190,38 +199,63 @@ impl<'a> Write<'a> {
     /// Lets admission change the object.
     pub(crate) async fn mutate(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &mut Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::mutate(&self.attempt(old), object).await
     }
 
     /// Lets admission refuse the object.
     pub(crate) async fn validate_admission(
         &self,
-        _object: &mut Value,
-        _old: Option<&Value>,
+        object: &Value,
+        old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        Ok(())
+        admission::validate(&self.attempt(old), object).await
+    }
+
+    fn attempt<'b>(&'b self, old: Option<&'b Value>) -> Attempt<'b> {
+        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
+        Attempt { request: self.request, operation, old, dry_run: self.options.dry_run }
     }
 
     /// Prepares a new object and refuses an invalid one.
-    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<Reservation, ApiError> {
         let resource = &self.request.resource;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
+        let reservation = self.allocate(object, None)?;
         self.refuse(object, &rules::validate_create(resource, object))?;
         self.warn(object, None);
-        Ok(())
+        Ok(reservation)
+    }
+
+    /// Gives services their addresses and ports.
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<Reservation, ApiError> {
+        if !services::are_meant(&self.request.resource) || !self.subresource.is_empty() {
+            return Ok(Reservation::default());
+        }
+        if old.is_none() {
+            services::normalise(object, None);
+        }
+        self.request.api.services().allocate(object, old)
     }
 
     /// The same for an object that replaces another.
-    pub(crate) fn prepare_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
+    pub(crate) fn prepare_update(
+        &self,
+        object: &mut Value,
+        old: &Value,
+    ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
+        if services::are_meant(resource) && part.is_empty() {
+            services::normalise(object, Some(old));
+        }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
+        let reservation = self.allocate(object, Some(old))?;
         self.refuse(object, &rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
         self.warn(object, Some(old));
-        Ok(())
+        Ok(reservation)
     }
 
     fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {

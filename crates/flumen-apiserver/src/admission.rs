@@ -1,0 +1,134 @@
+//! Rules about requests that depend on more than the object: on its namespace, on other objects, on
+//! what the cluster wants.
+//!
+//! All are compiled in, in one order. A plugin may change objects, and refuse them after all have
+//! changed them.
+
+mod default_ingress_class;
+mod default_storage_class;
+mod default_tolerations;
+mod limit_ranger;
+mod namespace_lifecycle;
+mod priority;
+mod runtime_class;
+mod service_account;
+mod storage_protection;
+mod taint_nodes;
+
+use flumen_store::Range;
+use serde_json::Value;
+
+use crate::{ApiError, Resource, meta, storage, verbs::Request};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+/// A request that is to be admitted. Objects are in the version that is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt<'a> {
+    pub request: &'a Request<'a>,
+    pub operation: Operation,
+    /// What is there; of a deletion, what is deleted.
+    pub old: Option<&'a Value>,
+    pub dry_run: bool,
+}
+
+type Result<T = ()> = std::result::Result<T, ApiError>;
+
+/// One rule.
+struct Plugin {
+    mutate: fn(&Attempt<'_>, &mut Value) -> Result,
+    validate: fn(&Attempt<'_>, &Value) -> Result,
+}
+
+const fn changes(mutate: fn(&Attempt<'_>, &mut Value) -> Result) -> Plugin {
+    Plugin { mutate, validate: |_, _| Ok(()) }
+}
+
+/// In the order of the real server.
+const PLUGINS: &[Plugin] = &[
+    changes(namespace_lifecycle::mutate),
+    Plugin { mutate: limit_ranger::mutate, validate: limit_ranger::validate },
+    changes(service_account::mutate),
+    changes(taint_nodes::mutate),
+    changes(priority::mutate),
+    changes(default_tolerations::mutate),
+    changes(default_storage_class::mutate),
+    changes(storage_protection::mutate),
+    changes(runtime_class::mutate),
+    changes(default_ingress_class::mutate),
+];
+
+/// Lets all plugins change the object.
+#[expect(clippy::unused_async, reason = "webhooks are asked over the network")]
+pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
+    PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))
+}
+
+/// Lets all plugins refuse the object.
+#[expect(clippy::unused_async, reason = "webhooks are asked over the network")]
+pub(crate) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
+    PLUGINS.iter().try_for_each(|plugin| (plugin.validate)(attempt, object))
+}
+
+impl Attempt<'_> {
+    fn resource(&self) -> &Resource {
+        &self.request.resource
+    }
+
+    /// Whether objects of a resource are created, not a part of them.
+    fn creates(&self, group: &str, plural: &str) -> bool {
+        self.operation == Operation::Create && self.is_about(group, plural)
+    }
+
+    fn is_about(&self, group: &str, plural: &str) -> bool {
+        let resource = self.resource();
+        self.request.target().subresource.is_empty()
+            && (&*resource.group, &*resource.plural) == (group, plural)
+    }
+
+    fn namespace(&self) -> &str {
+        self.request.namespace()
+    }
+
+    /// The refusal of this object.
+    fn forbid(&self, object: &Value, why: &str) -> ApiError {
+        let resource = self.resource();
+        let names =
+            [&*self.request.target().name, meta::name(object), meta::text(object, "generateName")];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown");
+        ApiError::forbidden(&resource.group, &resource.plural, name, why)
+    }
+
+    /// Another object of the server.
+    fn find(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>> {
+        let key = format!("{}{name}", prefix(group, plural, namespace));
+        Ok(storage::get(self.request.api.store(), &key)?.map(|stored| stored.object))
+    }
+
+    /// Other objects of the server; those of a namespace, or all.
+    fn all(&self, group: &str, plural: &str, namespace: &str) -> Result<Vec<Value>> {
+        let prefix = prefix(group, plural, namespace);
+        let range = Range { prefix: &prefix, ..Range::default() };
+        let page = self.request.api.store().range(&range);
+        let page = page.map_err(|error| storage::read_error(&error))?;
+        page.entries.iter().map(|(_, entry)| storage::decode(entry)).collect()
+    }
+}
+
+/// Where the built-in objects of a resource are.
+fn prefix(group: &str, plural: &str, namespace: &str) -> String {
+    let group = if group.is_empty() { "core" } else { group };
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    format!("{group}/{plural}/{namespace}{slash}")
+}

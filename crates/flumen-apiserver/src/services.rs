@@ -1,0 +1,428 @@
+//! Addresses and ports of services: what is free, what is taken, and who gets what.
+
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use flumen_fields::{FieldError, Path};
+use serde_json::{Value, json};
+
+use crate::{ApiError, Resource, meta};
+
+/// A range of IPv4 addresses for services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceRange {
+    network: u32,
+    length: u8,
+}
+
+impl Default for ServiceRange {
+    fn default() -> Self {
+        Self { network: u32::from(Ipv4Addr::new(10, 0, 0, 0)), length: 16 }
+    }
+}
+
+impl std::str::FromStr for ServiceRange {
+    type Err = String;
+
+    /// As `10.0.0.0/16`. The range must have room for some services.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no range of IPv4 addresses of 8 to 30 bits");
+        let (address, length) = text.split_once('/').ok_or_else(wrong)?;
+        let address: Ipv4Addr = address.parse().map_err(|_| wrong())?;
+        let length: u8 = length.parse().map_err(|_| wrong())?;
+        if !(8..=30).contains(&length) {
+            return Err(wrong());
+        }
+        let mask = u32::MAX << (32 - u32::from(length));
+        Ok(Self { network: u32::from(address) & mask, length })
+    }
+}
+
+impl ServiceRange {
+    fn size(self) -> u32 {
+        1 << (32 - u32::from(self.length))
+    }
+
+    fn contains(self, address: Ipv4Addr) -> bool {
+        let offset = u32::from(address).wrapping_sub(self.network);
+        offset > 0 && offset < self.size() - 1
+    }
+
+    /// The address of the service of the server itself.
+    pub(crate) fn first(self) -> Ipv4Addr {
+        Ipv4Addr::from(self.network + 1)
+    }
+}
+
+const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
+
+/// What services have been given.
+#[derive(Debug, Default)]
+pub(crate) struct Allocations {
+    range: ServiceRange,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    addresses: BTreeSet<Ipv4Addr>,
+    ports: BTreeSet<u16>,
+    /// Where the search for the next free one begins, so that what was released rests for a while.
+    next_address: u32,
+    next_port: u16,
+}
+
+/// What a write has taken; it is given back unless the write succeeds.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct Reservation {
+    of: Option<Arc<Allocations>>,
+    addresses: Vec<Ipv4Addr>,
+    ports: Vec<u16>,
+}
+
+impl Reservation {
+    /// The write has succeeded.
+    pub(crate) fn keep(mut self) {
+        self.of = None;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(of) = &self.of {
+            of.free(&self.addresses, &self.ports);
+        }
+    }
+}
+
+pub(crate) fn are_meant(resource: &Resource) -> bool {
+    (&*resource.group, &*resource.plural) == ("", "services")
+}
+
+/// Completes the two fields of the address from each other.
+pub(crate) fn normalise(new: &mut Value, old: Option<&Value>) {
+    let spec = &mut new["spec"];
+    let address = spec["clusterIP"].as_str().unwrap_or_default().to_owned();
+    let has_list = spec["clusterIPs"].as_array().is_some_and(|list| !list.is_empty());
+    let Some(old) = old else {
+        if !address.is_empty() && !has_list {
+            spec["clusterIPs"] = json!([address]);
+        }
+        return;
+    };
+    let old = &old["spec"];
+    let was = old["clusterIP"].as_str().unwrap_or_default();
+    if address == was || spec["clusterIPs"] != old["clusterIPs"] {
+        return;
+    }
+    if address.is_empty() {
+        if let Value::Object(spec) = spec {
+            spec.remove("clusterIPs");
+        }
+    } else {
+        spec["clusterIPs"] = json!([address]);
+    }
+}
+
+impl Allocations {
+    pub(crate) fn new(range: ServiceRange) -> Self {
+        Self { range, taken: Mutex::default() }
+    }
+
+    pub(crate) fn range(&self) -> ServiceRange {
+        self.range
+    }
+
+    /// Notes what a stored service has.
+    pub(crate) fn note(&self, service: &Value) {
+        let mut taken = self.lock();
+        taken.addresses.extend(addresses(service));
+        taken.ports.extend(ports(service));
+    }
+
+    /// Gives back what a service had that is gone.
+    pub(crate) fn release(&self, service: &Value) {
+        self.free(&addresses(service).collect::<Vec<_>>(), &ports(service).collect::<Vec<_>>());
+    }
+
+    /// Gives back what a service had and no longer has.
+    pub(crate) fn release_difference(&self, old: &Value, new: &Value) {
+        let (now, ports_now): (Vec<_>, Vec<_>) = (addresses(new).collect(), ports(new).collect());
+        let gone: Vec<_> = addresses(old).filter(|address| !now.contains(address)).collect();
+        let ports_gone: Vec<_> = ports(old).filter(|port| !ports_now.contains(port)).collect();
+        self.free(&gone, &ports_gone);
+    }
+
+    fn free(&self, addresses: &[Ipv4Addr], ports: &[u16]) {
+        let mut taken = self.lock();
+        addresses.iter().for_each(|address| drop(taken.addresses.remove(address)));
+        ports.iter().for_each(|port| drop(taken.ports.remove(port)));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a service what it asks for and what it needs.
+    pub(crate) fn allocate(
+        self: &Arc<Self>,
+        service: &mut Value,
+        old: Option<&Value>,
+    ) -> Result<Reservation, ApiError> {
+        let mut reservation = Reservation::default();
+        reservation.of = Some(Arc::clone(self));
+        let mut errors = Vec::new();
+        self.allocate_address(service, old, &mut reservation, &mut errors);
+        if errors.is_empty() {
+            self.allocate_ports(service, old, &mut reservation, &mut errors);
+        }
+        if errors.is_empty() {
+            return Ok(reservation);
+        }
+        Err(ApiError::invalid("", "Service", meta::name(service), &errors))
+    }
+
+    fn allocate_address(
+        &self,
+        service: &mut Value,
+        old: Option<&Value>,
+        reservation: &mut Reservation,
+        errors: &mut Vec<FieldError>,
+    ) {
+        let spec = &mut service["spec"];
+        if spec["type"] == "ExternalName" {
+            return;
+        }
+        let selects = spec["selector"].as_object().is_some_and(|selector| !selector.is_empty());
+        let asked = spec["clusterIPs"][0].as_str().unwrap_or_default().to_owned();
+        let is_headless = asked == "None";
+        set_families(spec, is_headless, selects);
+        let had = old.map(|old| addresses(old).collect::<Vec<_>>()).unwrap_or_default();
+        if is_headless {
+            return;
+        }
+        if asked.is_empty() {
+            match self.take_any_address() {
+                Some(address) => {
+                    reservation.addresses.push(address);
+                    spec["clusterIP"] = address.to_string().into();
+                    spec["clusterIPs"] = json!([address.to_string()]);
+                }
+                None => errors.push(FieldError::new(
+                    flumen_fields::FieldErrorKind::Internal,
+                    &Path::new("spec").child("clusterIPs"),
+                    None,
+                    "failed to allocate a serviceIP: range is full",
+                )),
+            }
+            return;
+        }
+        // Anything else is refused by validation.
+        let Ok(address) = asked.parse::<IpAddr>() else { return };
+        let refuse = |why: &str| {
+            let why = format!("failed to allocate IP {asked}: {why}");
+            FieldError::invalid(&Path::new("spec").child("clusterIPs"), json!([asked]), why)
+        };
+        match address {
+            IpAddr::V4(address) if had.contains(&address) => {}
+            IpAddr::V4(address) if self.range.contains(address) => {
+                if self.lock().addresses.insert(address) {
+                    reservation.addresses.push(address);
+                } else {
+                    errors.push(refuse("provided IP is already allocated"));
+                }
+            }
+            _ => errors.push(refuse("the provided network does not match the current range")),
+        }
+    }
+
+    fn allocate_ports(
+        &self,
+        service: &mut Value,
+        old: Option<&Value>,
+        reservation: &mut Reservation,
+        errors: &mut Vec<FieldError>,
+    ) {
+        let had: Vec<u16> = old.map(|old| ports(old).collect()).unwrap_or_default();
+        let spec = &mut service["spec"];
+        let kind = spec["type"].as_str().unwrap_or_default();
+        let is_balanced = kind == "LoadBalancer";
+        let needs_ports = kind == "NodePort"
+            || (is_balanced && spec["allocateLoadBalancerNodePorts"].as_bool() != Some(false));
+        let accepts_ports = kind == "NodePort" || is_balanced;
+        let needs_check = is_balanced && spec["externalTrafficPolicy"] == "Local";
+        let mut given: Vec<(String, u16)> = Vec::new();
+        for (place, port) in meta::items_mut(spec, "ports").enumerate() {
+            let protocol = port["protocol"].as_str().unwrap_or_default().to_owned();
+            let asked = port["nodePort"].as_u64().unwrap_or_default();
+            if asked == 0 {
+                if needs_ports {
+                    // The same port with another protocol shares its number.
+                    let shared = given.iter().find(|(other, _)| *other != protocol);
+                    let number = port["port"].as_u64();
+                    let shared = shared.filter(|_| number.is_none()).map(|(_, port)| *port);
+                    if let Some(free) = shared.or_else(|| self.take_any_port()) {
+                        reservation.ports.push(free);
+                        given.push((protocol, free));
+                        port["nodePort"] = free.into();
+                    }
+                }
+                continue;
+            }
+            let Ok(asked) = u16::try_from(asked) else { continue };
+            let is_new = !had.contains(&asked) && !reservation.ports.contains(&asked);
+            if accepts_ports && is_new {
+                self.take_port(asked, &["spec", "ports"], Some(place), reservation, errors);
+            }
+            given.push((protocol, asked));
+        }
+        if needs_check {
+            let asked = spec["healthCheckNodePort"].as_u64().unwrap_or_default();
+            match u16::try_from(asked) {
+                Ok(0) => {
+                    if let Some(free) = self.take_any_port() {
+                        reservation.ports.push(free);
+                        spec["healthCheckNodePort"] = free.into();
+                    }
+                }
+                Ok(asked) if !had.contains(&asked) => {
+                    self.take_port(asked, &["spec"], None, reservation, errors);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn take_port(
+        &self,
+        port: u16,
+        parents: &[&str],
+        place: Option<usize>,
+        reservation: &mut Reservation,
+        errors: &mut Vec<FieldError>,
+    ) {
+        let why = if !NODE_PORTS.contains(&port) {
+            format!(
+                "provided port is not in the valid range. The range of valid ports is {}-{}",
+                NODE_PORTS.start(),
+                NODE_PORTS.end()
+            )
+        } else if self.lock().ports.insert(port) {
+            reservation.ports.push(port);
+            return;
+        } else {
+            "provided port is already allocated".to_owned()
+        };
+        let field = match place {
+            Some(place) => format!("{}[{place}].nodePort", parents.join(".")),
+            None => format!("{}.healthCheckNodePort", parents.join(".")),
+        };
+        errors.push(FieldError::invalid(&Path::new(&field), port, why));
+    }
+
+    fn take_any_address(&self) -> Option<Ipv4Addr> {
+        let mut taken = self.lock();
+        let room = self.range.size() - 2;
+        for _ in 0..room {
+            let offset = taken.next_address % room + 1;
+            taken.next_address = offset;
+            let address = Ipv4Addr::from(self.range.network + offset);
+            // The first belongs to the server itself.
+            if address != self.range.first() && taken.addresses.insert(address) {
+                return Some(address);
+            }
+        }
+        None
+    }
+
+    fn take_any_port(&self) -> Option<u16> {
+        let mut taken = self.lock();
+        let room = NODE_PORTS.end() - NODE_PORTS.start() + 1;
+        for _ in 0..room {
+            taken.next_port = (taken.next_port + 1) % room;
+            let port = NODE_PORTS.start() + taken.next_port;
+            if taken.ports.insert(port) {
+                return Some(port);
+            }
+        }
+        None
+    }
+}
+
+/// The server knows IPv4 alone; who selects nothing may still use both.
+fn set_families(spec: &mut Value, is_headless: bool, selects: bool) {
+    let has_families = spec["ipFamilies"].as_array().is_some_and(|list| !list.is_empty());
+    let policy = spec["ipFamilyPolicy"].as_str().unwrap_or_default();
+    if is_headless && !selects && !has_families {
+        if policy.is_empty() {
+            spec["ipFamilyPolicy"] = "RequireDualStack".into();
+            spec["ipFamilies"] = json!(["IPv4", "IPv6"]);
+        } else if policy == "SingleStack" {
+            spec["ipFamilies"] = json!(["IPv4"]);
+        } else {
+            spec["ipFamilies"] = json!(["IPv4", "IPv6"]);
+        }
+        return;
+    }
+    if policy.is_empty() {
+        spec["ipFamilyPolicy"] = "SingleStack".into();
+    }
+    if !has_families {
+        spec["ipFamilies"] = json!(["IPv4"]);
+    }
+}
+
+fn addresses(service: &Value) -> impl Iterator<Item = Ipv4Addr> {
+    let list = service["spec"]["clusterIPs"].as_array();
+    list.into_iter().flatten().filter_map(|address| address.as_str()?.parse().ok())
+}
+
+fn ports(service: &Value) -> impl Iterator<Item = u16> {
+    let spec = &service["spec"];
+    let list = spec["ports"].as_array().into_iter().flatten();
+    let numbers = list.map(|port| &port["nodePort"]).chain([&spec["healthCheckNodePort"]]);
+    numbers.filter_map(|number| u16::try_from(number.as_u64()?).ok()).filter(|port| *port > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_given_once_and_come_back() {
+        let range = "10.1.0.0/30".parse().expect("it is a range");
+        let all = Arc::new(Allocations::new(range));
+        let mut service = json!({"metadata": {"name": "a"}, "spec": {"type": "ClusterIP"}});
+        let first = all.allocate(&mut service, None).expect("one is free");
+        assert_eq!(service["spec"]["clusterIP"], "10.1.0.2");
+        let mut other = json!({"metadata": {"name": "b"}, "spec": {"type": "ClusterIP"}});
+        all.allocate(&mut other, None).expect_err("there is no other");
+        first.keep();
+        all.release(&service);
+        all.allocate(&mut other, None).expect("it came back").keep();
+        assert_eq!(other["spec"]["clusterIP"], "10.1.0.2");
+    }
+
+    #[test]
+    fn a_write_that_fails_gives_back() {
+        let all = Arc::new(Allocations::new("10.1.0.0/30".parse().expect("it is a range")));
+        for _ in 0..3 {
+            let mut service = json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": [{"port": 1}]}});
+            let reservation = all.allocate(&mut service, None).expect("it is free again");
+            assert!(service["spec"]["ports"][0]["nodePort"].is_u64());
+            drop(reservation);
+        }
+        assert!(all.lock().ports.is_empty());
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        for wrong in ["10.0.0.0", "10.0.0.0/31", "x/16", "fd00::/64"] {
+            assert!(wrong.parse::<ServiceRange>().is_err(), "{wrong}");
+        }
+    }
+}
