@@ -9,6 +9,7 @@ use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
+    definitions::{self, Definitions},
     fanout::Fanout,
     services::{Allocations, ServiceRange},
     verbs,
@@ -25,6 +26,7 @@ struct Inner {
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
     services: Arc<Allocations>,
+    definitions: Definitions,
 }
 
 /// What a server can be told.
@@ -48,9 +50,17 @@ impl Api {
     pub async fn open_with(store: Store, options: ApiOptions) -> Result<Self, ApiError> {
         let catalog = RwLock::new(Arc::new(Catalog::builtin()));
         let services = Arc::new(Allocations::new(options.service_range));
-        let api =
-            Self { inner: Arc::new(Inner { store, catalog, fanout: Fanout::default(), services }) };
+        let api = Self {
+            inner: Arc::new(Inner {
+                store,
+                catalog,
+                fanout: Fanout::default(),
+                services,
+                definitions: Definitions::default(),
+            }),
+        };
         crate::boot::boot(&api).await?;
+        definitions::load(&api).await?;
         Ok(api)
     }
 
@@ -71,10 +81,24 @@ impl Api {
         Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    pub(crate) fn set_catalog(&self, catalog: Catalog) {
+        let mut present = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *present = Arc::new(catalog);
+    }
+
     /// Carries out a call of a user who may make it: authorisation has been asked before.
     pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let resource = self.resource(&call.target)?;
-        verbs::handle(self, &call, resource).await
+        let answer = verbs::handle(self, &call, Arc::clone(&resource)).await?;
+        let touched = definitions::touched(self, &call, &resource, &answer);
+        if !touched.is_empty() {
+            Box::pin(definitions::follow(self, touched)).await?;
+        }
+        Ok(answer)
     }
 
     /// The resource that a request is about.

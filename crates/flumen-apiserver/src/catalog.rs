@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use flumen_crd::Served;
 use flumen_schema::api::Api as Facts;
 
 use crate::Resource;
@@ -21,6 +22,18 @@ impl Catalog {
         Self::of(
             Facts::get().kinds().iter().map(|kind| Arc::new(Resource::builtin(kind))).collect(),
         )
+    }
+
+    /// The built-in kinds and custom resources.
+    pub fn with_custom<'a>(custom: impl IntoIterator<Item = &'a Served>) -> Self {
+        let mut resources = Self::builtin().resources;
+        for served in custom {
+            let Some(hub) = served.storage() else { continue };
+            let versions = served.versions.iter().filter(|version| version.is_served);
+            resources
+                .extend(versions.map(|version| Arc::new(Resource::custom(served, version, hub))));
+        }
+        Self::of(resources)
     }
 
     pub fn of(resources: Vec<Arc<Resource>>) -> Self {

@@ -20,6 +20,7 @@ mod call;
 mod catalog;
 mod changes;
 mod clock;
+mod definitions;
 mod discovery;
 mod error;
 mod fanout;

@@ -26,6 +26,7 @@ impl Ownership {
             Behaviour::Builtin { kind, .. } => {
                 Filter::of_builtin(kind.kind, subresource, has_status)
             }
+            Behaviour::Custom { .. } => Filter::of_endpoint(subresource, has_status),
         };
         Self {
             api_version: resource.api_version(),
@@ -106,6 +107,7 @@ impl Versions for ResourceVersions {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
         match &self.other(api_version)?.behaviour {
             Behaviour::Builtin { kind, .. } => Some(Schema::of_builtin(kind.object)),
+            Behaviour::Custom { version, .. } => Some(version.apply_schema()),
         }
     }
 
@@ -122,7 +124,9 @@ impl Versions for ResourceVersions {
 
     fn empty(&self) -> Value {
         match &self.resource.behaviour {
-            Behaviour::Builtin { .. } => rules::zero(&self.resource, json!({})),
+            Behaviour::Builtin { .. } | Behaviour::Custom { .. } => {
+                rules::zero(&self.resource, json!({}))
+            }
         }
     }
 }

@@ -1,5 +1,8 @@
 //! A resource that the server serves, in one version.
 
+use std::sync::Arc;
+
+use flumen_crd::{Served, Version};
 use flumen_schema::api::{Api as Facts, ApiKind, Scope};
 
 /// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
@@ -44,6 +47,11 @@ pub enum Behaviour {
         /// The kind and version that is stored, defaulted and validated.
         hub: &'static ApiKind,
     },
+    Custom {
+        version: Arc<Version>,
+        /// The version that is stored.
+        hub: Arc<Version>,
+    },
 }
 
 /// Kinds that are stored as another: group, version and kind of both.
@@ -86,6 +94,49 @@ impl Resource {
                 .collect(),
             location: Location { group: hub.group.to_owned(), plural: hub.plural.to_owned() },
             behaviour: Behaviour::Builtin { kind, hub },
+        }
+    }
+
+    /// A custom resource in one of its versions.
+    pub fn custom(served: &Served, version: &Arc<Version>, hub: &Arc<Version>) -> Self {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let part = |name: &str, of: [&str; 3]| Subresource {
+            name: name.to_owned(),
+            group: of[0].to_owned(),
+            version: of[1].to_owned(),
+            kind: of[2].to_owned(),
+            verbs: owned(&["get", "patch", "update"]),
+        };
+        let mut subresources = Vec::new();
+        if version.has_status {
+            subresources.push(part("status", [&served.group, &version.name, &served.kind]));
+        }
+        if version.scale.is_some() {
+            subresources.push(part("scale", ["autoscaling", "v1", "Scale"]));
+        }
+        Self {
+            group: served.group.clone(),
+            version: version.name.clone(),
+            kind: served.kind.clone(),
+            list_kind: served.list_kind.clone(),
+            plural: served.plural.clone(),
+            singular: served.singular.clone(),
+            scope: if served.is_namespaced { Scope::Namespaced } else { Scope::Cluster },
+            short_names: served.short_names.clone(),
+            categories: served.categories.clone(),
+            verbs: owned(&[
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "create",
+                "update",
+                "watch",
+            ]),
+            subresources,
+            location: Location { group: served.group.clone(), plural: served.plural.clone() },
+            behaviour: Behaviour::Custom { version: Arc::clone(version), hub: Arc::clone(hub) },
         }
     }
 

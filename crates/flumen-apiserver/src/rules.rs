@@ -4,10 +4,11 @@
 //! Objects come in a version that is served and are kept in the version that is stored, the hub.
 //! Preparation, validation and admission see the hub.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
+use flumen_crd::{Scale, Version};
 use flumen_fields::FieldError;
-use flumen_kinds::{Media, Target, selectable::SelectableField};
+use flumen_kinds::{CustomTarget, Media, Strict, Target, selectable::SelectableField};
 use flumen_schema::api::TypeId;
 use serde_json::Value;
 
@@ -30,8 +31,8 @@ pub(crate) struct Problems {
     pub error: String,
 }
 
-impl From<flumen_kinds::Strict> for Problems {
-    fn from(strict: flumen_kinds::Strict) -> Self {
+impl From<Strict> for Problems {
+    fn from(strict: Strict) -> Self {
         if strict.is_empty() {
             return Self::default();
         }
@@ -54,6 +55,17 @@ pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Rea
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
+        Behaviour::Custom { version, .. } => {
+            let (group, kind) = (version.group.as_str(), version.kind.as_str());
+            let target = CustomTarget { group, version: &version.name, kind };
+            let decoded = flumen_kinds::decode_custom(body, media, target)
+                .map_err(|error| ApiError::bad_request(error.to_string()))?;
+            admit(version, decoded.object, decoded.strict).map_err(|problem| {
+                let name = &version.name;
+                let what = format!("{kind} in version {name:?} cannot be handled as a {kind}");
+                ApiError::bad_request(format!("{what}: {problem}"))
+            })
+        }
     }
 }
 
@@ -68,6 +80,20 @@ fn contains(body: &[u8], word: &[u8]) -> bool {
     body.windows(word.len()).any(|window| window == word)
 }
 
+/// Brings an object of a custom resource into the form of the server.
+fn admit(version: &Version, sent: Value, mut strict: Strict) -> Result<Read, String> {
+    let resets = sent["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty);
+    let mut object = sent;
+    for path in version.admit(&mut object)? {
+        strict.unknown(&path);
+    }
+    if resets {
+        meta::set(&mut object, "managedFields", Vec::<Value>::new());
+    }
+    version.default(&mut object);
+    Ok(Read { object, problems: strict.into() })
+}
+
 /// Reads the result of a patch. The error is a message of the decoder.
 pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, String> {
     match &resource.behaviour {
@@ -79,6 +105,7 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
+        Behaviour::Custom { version, .. } => admit(version, value.clone(), Strict::default()),
     }
 }
 
@@ -93,6 +120,7 @@ fn name_kind(resource: &Resource, object: &mut Value) {
 pub(crate) fn zero(resource: &Resource, metadata: Value) -> Value {
     let mut object = match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => flumen_kinds::zero(kind.object),
+        Behaviour::Custom { .. } => Value::Object(serde_json::Map::new()),
     };
     name_kind(resource, &mut object);
     if SCALED.contains(&(&*resource.group, &*resource.kind)) {
@@ -114,6 +142,7 @@ const SCALED: &[(&str, &str)] = &[
 pub(crate) fn is_hub(resource: &Resource) -> bool {
     match &resource.behaviour {
         Behaviour::Builtin { kind, hub } => std::ptr::eq(*kind, *hub),
+        Behaviour::Custom { version, hub } => Arc::ptr_eq(version, hub),
     }
 }
 
@@ -122,7 +151,15 @@ pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiE
     match &resource.behaviour {
         _ if is_hub(resource) => Ok(object),
         Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
+        Behaviour::Custom { version, .. } => Ok(converted(version, object)),
     }
+}
+
+/// Versions of custom resources are alike but for their names, and for defaults.
+fn converted(version: &Version, mut object: Value) -> Value {
+    version.convert(&mut object);
+    version.default(&mut object);
+    object
 }
 
 /// An object as lists have it: items of built-in kinds do not repeat their kind.
@@ -140,20 +177,29 @@ pub(crate) fn to_hub(resource: &Resource, object: Value) -> Result<Value, ApiErr
     match &resource.behaviour {
         _ if is_hub(resource) => Ok(object),
         Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, kind, hub)),
+        Behaviour::Custom { hub, .. } => Ok(converted(hub, object)),
     }
+}
+
+/// Whether a resource is that of the definitions of custom ones.
+pub(crate) fn is_definition(resource: &Resource) -> bool {
+    resource.group == "apiextensions.k8s.io" && resource.plural == "customresourcedefinitions"
 }
 
 /// The type that a strategic merge patch follows; custom resources have none.
 pub(crate) fn patch_type(resource: &Resource) -> Option<TypeId> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => Some(kind.object),
+        Behaviour::Custom { .. } => None,
     }
 }
 
 /// Resets what a client may not set and fills in what the server owns.
 pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str) {
     match &resource.behaviour {
+        Behaviour::Builtin { .. } if is_definition(resource) => flumen_crd::prepare_create(object),
         Behaviour::Builtin { hub, .. } => flumen_kinds::prepare_create(hub, object, now),
+        Behaviour::Custom { hub, .. } => hub.prepare_create(object),
     }
 }
 
@@ -166,7 +212,12 @@ pub(crate) fn prepare_update(
     now: &str,
 ) {
     match (&resource.behaviour, subresource) {
+        (Behaviour::Builtin { .. }, "") if is_definition(resource) => {
+            flumen_crd::prepare_update(new, old);
+        }
         (Behaviour::Builtin { hub, .. }, "") => flumen_kinds::prepare_update(hub, new, old),
+        (Behaviour::Custom { hub, .. }, "status") => hub.prepare_status_update(new, old),
+        (Behaviour::Custom { hub, .. }, _) => hub.prepare_update(new, old),
         (Behaviour::Builtin { hub, .. }, _) => {
             flumen_kinds::prepare_subresource_update(hub, subresource, new, old, now);
         }
@@ -175,7 +226,14 @@ pub(crate) fn prepare_update(
 
 pub(crate) fn validate_create(resource: &Resource, object: &Value) -> Vec<FieldError> {
     match &resource.behaviour {
-        Behaviour::Builtin { hub, .. } => flumen_kinds::validate_create(hub, object),
+        Behaviour::Builtin { hub, .. } => {
+            let mut errors = flumen_kinds::validate_create(hub, object);
+            if is_definition(resource) {
+                errors.extend(flumen_crd::validate_create(object));
+            }
+            errors
+        }
+        Behaviour::Custom { hub, .. } => hub.validate_create(object).errors,
     }
 }
 
@@ -186,17 +244,31 @@ pub(crate) fn validate_update(
     old: &Value,
 ) -> Vec<FieldError> {
     match (&resource.behaviour, subresource) {
-        (Behaviour::Builtin { hub, .. }, "") => flumen_kinds::validate_update(hub, new, old),
-        (Behaviour::Builtin { hub, .. }, _) => {
-            flumen_kinds::validate_subresource_update(hub, subresource, new, old)
+        (Behaviour::Builtin { hub, .. }, "") => {
+            let mut errors = flumen_kinds::validate_update(hub, new, old);
+            if is_definition(resource) {
+                errors.extend(flumen_crd::validate_update(new, old));
+            }
+            errors
         }
+        (Behaviour::Builtin { hub, .. }, _) => {
+            let mut errors = flumen_kinds::validate_subresource_update(hub, subresource, new, old);
+            if is_definition(resource) {
+                errors.extend(flumen_crd::validate_status(new));
+            }
+            errors
+        }
+        (Behaviour::Custom { hub, .. }, "status") => hub.validate_status_update(new, old).errors,
+        (Behaviour::Custom { hub, .. }, _) => hub.validate_update(new, old).errors,
     }
 }
 
 /// What a user should know about a valid object.
 pub(crate) fn warnings(resource: &Resource, new: &Value, old: Option<&Value>) -> Vec<String> {
     match &resource.behaviour {
+        Behaviour::Builtin { .. } if is_definition(resource) => flumen_crd::warnings(new, old),
         Behaviour::Builtin { hub, .. } => flumen_kinds::warnings(hub, new, old),
+        Behaviour::Custom { hub, .. } => hub.warnings(new, old),
     }
 }
 
@@ -204,6 +276,7 @@ pub(crate) fn warnings(resource: &Resource, new: &Value, old: Option<&Value>) ->
 pub(crate) fn hub_kind(resource: &Resource) -> (&str, &str) {
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => (hub.group, hub.kind),
+        Behaviour::Custom { .. } => (&resource.group, &resource.kind),
     }
 }
 
@@ -213,6 +286,12 @@ pub(crate) fn check_selectable(resource: &Resource, field: &str) -> Result<(), S
         Behaviour::Builtin { .. } => SelectableField::of(&resource.group, &resource.kind, field)
             .map(drop)
             .map_err(|unknown| unknown.to_string()),
+        Behaviour::Custom { version, .. } => {
+            let is_known = field == "metadata.name"
+                || field == "metadata.namespace"
+                || version.selectable.iter().any(|known| known == field);
+            if is_known { Ok(()) } else { Err(format!("field label not supported: {field}")) }
+        }
     }
 }
 
@@ -225,6 +304,7 @@ pub(crate) fn selectable_value<'a>(
     match &resource.behaviour {
         Behaviour::Builtin { .. } => SelectableField::of(&resource.group, &resource.kind, field)
             .map_or(Cow::Borrowed(""), |field| field.value(object)),
+        Behaviour::Custom { version, .. } => version.selectable_value(object, field).into(),
     }
 }
 
@@ -232,6 +312,7 @@ pub(crate) fn selectable_value<'a>(
 pub(crate) fn creates_on_update(resource: &Resource) -> bool {
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => flumen_kinds::creates_on_update(hub),
+        Behaviour::Custom { .. } => false,
     }
 }
 
@@ -239,6 +320,7 @@ pub(crate) fn creates_on_update(resource: &Resource) -> bool {
 pub(crate) fn updates_without_version(resource: &Resource) -> bool {
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => flumen_kinds::updates_without_version(hub),
+        Behaviour::Custom { .. } => false,
     }
 }
 
@@ -251,13 +333,45 @@ pub(crate) struct ScaleParts {
     pub selector: String,
 }
 
-pub(crate) fn scale_parts(resource: &Resource, object: &Value) -> ScaleParts {
+pub(crate) fn scale_parts(resource: &Resource, object: &Value) -> Result<ScaleParts, ApiError> {
     match &resource.behaviour {
-        Behaviour::Builtin { .. } => ScaleParts {
+        Behaviour::Custom { version, .. } => {
+            let scale = version.scale.as_ref();
+            let scale = scale.ok_or_else(|| ApiError::internal("there is no scale"))?;
+            let found = scale.of(object).map_err(|error| ApiError::internal(error.to_string()))?;
+            Ok(ScaleParts {
+                replicas: found.replicas,
+                present: found.present,
+                selector: found.selector,
+            })
+        }
+        Behaviour::Builtin { .. } => Ok(ScaleParts {
             replicas: object["spec"]["replicas"].as_i64().unwrap_or_default(),
             present: object["status"]["replicas"].as_i64().unwrap_or_default(),
             selector: selector_text(&object["spec"]["selector"]),
-        },
+        }),
+    }
+}
+
+/// The names of the fields down to the replicas that are wanted.
+pub(crate) fn replicas_path(resource: &Resource) -> Vec<&str> {
+    match &resource.behaviour {
+        Behaviour::Custom { version, .. } => {
+            version.scale.as_ref().map(Scale::replicas_path).unwrap_or_default()
+        }
+        Behaviour::Builtin { .. } => vec!["spec", "replicas"],
+    }
+}
+
+/// Writes the replicas that are wanted into an object.
+pub(crate) fn set_replicas(resource: &Resource, object: &mut Value, replicas: i64) {
+    match &resource.behaviour {
+        Behaviour::Custom { version, .. } => {
+            if let Some(scale) = &version.scale {
+                scale.set(object, replicas);
+            }
+        }
+        Behaviour::Builtin { .. } => object["spec"]["replicas"] = replicas.into(),
     }
 }
 

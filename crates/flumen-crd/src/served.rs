@@ -11,7 +11,7 @@ use crate::{
     check::{self, Before, NO_PLACE},
     columns::Column,
     compare_versions, defaults,
-    definition::{Spec, VersionSpec},
+    definition::{Spec, VersionSpec, texts},
     embedded, list_types, number, openapi,
     openapi::{OpenApi, Published},
     prune,
@@ -288,6 +288,29 @@ impl Version {
         verdict
     }
 
+    /// What a user should know about a valid object: finalizers that others may take for theirs, and
+    /// rules that do not hold but did not hold before either.
+    pub fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let finalizers = |object: &'_ Value| {
+            let mut names = texts(&object["metadata"], "finalizers");
+            names.sort_unstable();
+            names.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let known = old.map(finalizers).unwrap_or_default();
+        let mut warnings: Vec<String> = finalizers(new)
+            .into_iter()
+            .filter(|name| !known.contains(name))
+            .filter_map(|name| finalizer_warning(&name))
+            .collect();
+        if let (Some(rules), Some(old)) = (&self.rules, old) {
+            let mut budget = RuleSet::BUDGET;
+            let (schema, at) = (self.schema.as_ref(), Path::ROOT);
+            let found = rules.check_ratcheting(new, Some(old), schema, &at, &mut budget);
+            warnings.extend(found.warnings);
+        }
+        warnings
+    }
+
     fn check_kind(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let mut expect = |field: &str, expected: &str| {
@@ -392,6 +415,19 @@ impl Version {
             map.insert("apiVersion".to_owned(), self.api_version().into());
         }
     }
+}
+
+/// Names without a domain may be used by others too.
+fn finalizer_warning(name: &str) -> Option<String> {
+    const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+    if name.contains('/') || STANDARD.contains(&name) {
+        return None;
+    }
+    let what = if name.contains('.') { " including a path (/)" } else { "" };
+    Some(format!(
+        "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{what} to avoid \
+         accidental conflicts with other finalizer writers"
+    ))
 }
 
 fn set_generation(object: &mut Value, generation: i64) {

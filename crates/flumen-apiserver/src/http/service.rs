@@ -202,8 +202,7 @@ fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
             Endpoint::Collection
         }
         Behaviour::Builtin { .. } => Endpoint::Object,
-        #[expect(unreachable_patterns, reason = "custom resources come")]
-        _ => Endpoint::Custom,
+        Behaviour::Custom { .. } => Endpoint::Custom,
     };
     negotiate::check_producible(&asked.accept, endpoint)?;
     let mut accepted = negotiate::negotiate(&asked.accept, verb == Verb::Watch)?;

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     Answer, ApiError, Query,
     admission::{self, Attempt, Operation},
-    clock, meta,
+    clock, definitions, meta,
     policy::{self, Dependents},
-    services,
+    rules, services,
     storage::{self, Stored, WriteError},
 };
 
@@ -104,10 +104,15 @@ async fn remove_once(
     admission::mutate(&attempt, &mut object).await?;
     admission::validate(&attempt, &object).await?;
     let store = request.api.store();
-    if is_held_namespace(request, &object) {
+    let is_definition = rules::is_definition(&request.resource);
+    if is_definition || is_held_namespace(request, &object) {
         if !meta::is_deleting(&object) {
-            meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
-            object["status"]["phase"] = "Terminating".into();
+            if is_definition {
+                definitions::mark_deleted(&mut object);
+            } else {
+                meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
+                object["status"]["phase"] = "Terminating".into();
+            }
             if !options.dry_run {
                 let value = storage::encode(&mut object)?;
                 let revision =

@@ -24,6 +24,9 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
     let listed = select(request).await?;
     let mut metadata = Map::new();
     metadata.insert("resourceVersion".to_owned(), listed.revision.to_string().into());
+    if matches!(request.resource.behaviour, crate::Behaviour::Custom { .. }) {
+        metadata.insert("continue".to_owned(), "".into());
+    }
     if let Some((token, remaining)) = listed.rest {
         metadata.insert("continue".to_owned(), token.into());
         if let Some(remaining) = remaining {

@@ -12,7 +12,7 @@ use super::{
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Verb, clock, meta,
+    Answer, ApiError, Behaviour, Verb, clock, meta,
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
@@ -23,7 +23,7 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            Ok(request.answer_as_is(200, scale_of(request, &stored.object)))
+            Ok(request.answer_as_is(200, scale_of(request, &stored.object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
         _ => Err(not_allowed_here()),
@@ -49,7 +49,7 @@ async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
         options: &options,
     };
     let (object, _) = write::update(request, &update).await?;
-    Ok(request.answer_as_is(200, scale_of(request, &object)))
+    Ok(request.answer_as_is(200, scale_of(request, &object)?))
 }
 
 fn read_scale(request: &Request<'_>, options: &WriteOptions) -> Result<Value, ApiError> {
@@ -79,12 +79,12 @@ impl Sent {
         live: &Stored,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
-        let paths = [(request.resource.api_version(), Some(REPLICAS))];
-        let paths: Vec<(&str, Option<&[&str]>)> =
-            paths.iter().map(|(version, path)| (version.as_str(), *path)).collect();
+        let (version, path) =
+            (request.resource.api_version(), rules::replicas_path(&request.resource));
+        let paths = [(version.as_str(), Some(path.as_slice()))];
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
-        let mut present = scale_of(request, &live.object);
+        let mut present = scale_of(request, &live.object)?;
         if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
             meta::set(&mut present, "managedFields", managed);
         }
@@ -93,7 +93,7 @@ impl Sent {
         let mut object = live.object.clone();
         let version = scale["metadata"]["resourceVersion"].clone();
         meta::set(&mut object, "resourceVersion", version);
-        object["spec"]["replicas"] = replicas(&scale).into();
+        rules::set_replicas(&request.resource, &mut object, replicas(&scale));
         let (of_scale, api_version) =
             (scale["metadata"].get("managedFields"), request.resource.api_version());
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
@@ -156,15 +156,15 @@ fn read_value(value: &Value) -> Result<Read, String> {
     Ok(Read { object: decoded.object, problems: decoded.strict.into() })
 }
 
-const REPLICAS: &[&str] = &["spec", "replicas"];
-
 fn replicas(scale: &Value) -> i64 {
     scale["spec"]["replicas"].as_i64().unwrap_or_default()
 }
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    if replicas(scale) < 0 {
+    // Custom resources are validated as a whole, later.
+    let is_builtin = matches!(request.resource.behaviour, Behaviour::Builtin { .. });
+    if is_builtin && replicas(scale) < 0 {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);
@@ -183,14 +183,14 @@ fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiEr
 }
 
 /// The scale of an object.
-fn scale_of(request: &Request<'_>, object: &Value) -> Value {
+fn scale_of(request: &Request<'_>, object: &Value) -> Result<Value, ApiError> {
     let mut metadata = Map::new();
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         if let Some(value) = meta::of(object).and_then(|meta| meta.get(field)) {
             metadata.insert(field.to_owned(), value.clone());
         }
     }
-    let scale = rules::scale_parts(&request.resource, object);
+    let scale = rules::scale_parts(&request.resource, object)?;
     let mut spec = Map::new();
     if scale.replicas != 0 {
         spec.insert("replicas".to_owned(), scale.replicas.into());
@@ -199,11 +199,11 @@ fn scale_of(request: &Request<'_>, object: &Value) -> Value {
     if !scale.selector.is_empty() {
         status["selector"] = scale.selector.into();
     }
-    json!({
+    Ok(json!({
         "kind": "Scale",
         "apiVersion": SCALE_VERSION,
         "metadata": metadata,
         "spec": spec,
         "status": status,
-    })
+    }))
 }
