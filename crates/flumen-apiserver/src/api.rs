@@ -9,7 +9,7 @@ use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
-    definitions::{self, Definitions},
+    definitions::Definitions,
     fanout::Fanout,
     services::{Allocations, ServiceRange},
     verbs,
@@ -60,7 +60,7 @@ impl Api {
             }),
         };
         crate::boot::boot(&api).await?;
-        definitions::load(&api).await?;
+        crate::definitions::load(&api)?;
         Ok(api)
     }
 
@@ -72,6 +72,16 @@ impl Api {
         &self.inner.services
     }
 
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.inner.definitions
+    }
+
+    /// Serves what is defined now.
+    pub(crate) fn refresh_catalog(&self) {
+        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
+    }
+
     pub(crate) fn fanout(&self) -> &Fanout {
         &self.inner.fanout
     }
@@ -81,24 +91,10 @@ impl Api {
         Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn definitions(&self) -> &Definitions {
-        &self.inner.definitions
-    }
-
-    pub(crate) fn set_catalog(&self, catalog: Catalog) {
-        let mut present = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
-        *present = Arc::new(catalog);
-    }
-
     /// Carries out a call of a user who may make it: authorisation has been asked before.
     pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let resource = self.resource(&call.target)?;
-        let answer = verbs::handle(self, &call, Arc::clone(&resource)).await?;
-        let touched = definitions::touched(self, &call, &resource, &answer);
-        if !touched.is_empty() {
-            Box::pin(definitions::follow(self, touched)).await?;
-        }
-        Ok(answer)
+        verbs::handle(self, &call, resource).await
     }
 
     /// The resource that a request is about.

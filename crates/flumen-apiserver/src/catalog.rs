@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use flumen_crd::Served;
 use flumen_schema::api::Api as Facts;
 
-use crate::Resource;
+use crate::{Behaviour, Resource};
 
 /// A snapshot. When a definition comes or goes there is a new catalog; requests keep the one that
 /// they began with.
@@ -24,16 +23,11 @@ impl Catalog {
         )
     }
 
-    /// The built-in kinds and custom resources.
-    pub fn with_custom<'a>(custom: impl IntoIterator<Item = &'a Served>) -> Self {
-        let mut resources = Self::builtin().resources;
-        for served in custom {
-            let Some(hub) = served.storage() else { continue };
-            let versions = served.versions.iter().filter(|version| version.is_served);
-            resources
-                .extend(versions.map(|version| Arc::new(Resource::custom(served, version, hub))));
-        }
-        Self::of(resources)
+    /// The built-in kinds of this catalog, with other custom resources.
+    pub(crate) fn with_custom(&self, custom: Vec<Arc<Resource>>) -> Self {
+        let is_builtin =
+            |resource: &&Arc<Resource>| matches!(resource.behaviour, Behaviour::Builtin { .. });
+        Self::of(self.resources.iter().filter(is_builtin).cloned().chain(custom).collect())
     }
 
     pub fn of(resources: Vec<Arc<Resource>>) -> Self {

@@ -1,272 +1,190 @@
-//! Definitions of custom resources while the server runs: their names, what is served for them, and
-//! the end of their objects.
-//!
-//! Whoever writes a definition finds its resource served when the answer comes. There is no loop in
-//! the background: every write that can change what is served is followed by a look at it.
+//! What definitions of custom resources do to the server: a resource comes, changes and goes with its
+//! definition.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use flumen_crd::Served;
-use serde_json::Value;
-use tokio::sync::Mutex;
+use flumen_store::Range;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
 
 use crate::{
-    Answer, Api, ApiError, Behaviour, Call, Catalog, Client, Deletion, Payload, Reason, Resource,
-    ResourceName, Select, Verb, clock, meta, rules,
+    Api, ApiError, Client, Deletion, Reason, Resource, ResourceName, Select, clock, meta, storage,
 };
 
 const DEFINITIONS: ResourceName<'static> =
     ResourceName::new("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-const MANAGER: &str = "kube-apiserver";
+const PREFIX: &str = "apiextensions.k8s.io/customresourcedefinitions/";
 /// Holds a definition until its objects are gone.
-pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+const MANAGER: &str = "kube-apiserver";
 
-/// What is known of all definitions.
+/// The resources of all definitions, by the names of the definitions.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
-    known: RwLock<BTreeMap<String, Known>>,
-    /// One look at a time.
-    turn: Mutex<()>,
-}
-
-#[derive(Clone, Debug)]
-struct Known {
-    definition: Arc<Value>,
-    /// Once its names were accepted.
-    served: Option<Arc<Served>>,
+    resources: Mutex<BTreeMap<String, Vec<Arc<Resource>>>>,
 }
 
 impl Definitions {
-    fn get(&self, name: &str) -> Option<Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    /// All resources, ordered by group.
+    pub(crate) fn resources(&self) -> Vec<Arc<Resource>> {
+        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Arc<Resource>> = resources.values().flatten().cloned().collect();
+        all.sort_by(|a, b| a.group.cmp(&b.group));
+        all
     }
 
-    fn set(&self, name: &str, known: Option<Known>) {
-        let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        match known {
-            Some(known) => all.insert(name.to_owned(), known),
-            None => all.remove(name),
-        };
-    }
-
-    fn of_group(&self, group: &str) -> Vec<Arc<Value>> {
-        let all = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let definitions = all.values().map(|known| Arc::clone(&known.definition));
-        definitions.filter(|definition| definition["spec"]["group"] == group).collect()
-    }
-
-    fn catalog(&self) -> Catalog {
-        let all = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        Catalog::with_custom(all.values().filter_map(|known| known.served.as_deref()))
-    }
-
-    /// The name of the definition of a resource, if it is about to go.
-    fn ending(&self, resource: &Resource) -> Option<String> {
-        let name = format!("{}.{}", resource.plural, resource.group);
-        let known = self.get(&name)?;
-        meta::is_deleting(&known.definition).then_some(name)
-    }
-}
-
-/// Serves what was defined before the server started.
-pub(crate) async fn load(api: &Api) -> Result<(), ApiError> {
-    let client = Client::new(api.clone(), MANAGER);
-    for definition in client.list(DEFINITIONS, Select::default()).await?.items {
-        let name = meta::name(&definition).to_owned();
-        let served = serve(&definition, None);
-        let known = Known { definition: Arc::new(definition), served };
-        api.definitions().set(&name, Some(known));
-    }
-    api.set_catalog(api.definitions().catalog());
-    let names: Vec<String> = {
-        let all = api.definitions().known.read().unwrap_or_else(PoisonError::into_inner);
-        all.keys().cloned().collect()
-    };
-    for name in names {
-        settle(api, &name).await?;
-    }
-    Ok(())
-}
-
-/// The definitions that a call may have changed, or may have ended an object of.
-pub(crate) fn touched(api: &Api, call: &Call, resource: &Resource, answer: &Answer) -> Vec<String> {
-    let reads = matches!(call.target.verb, Verb::Get | Verb::List | Verb::Watch);
-    if reads || call.user.name == MANAGER || call.query.get("dryRun").is_some() {
-        return Vec::new();
-    }
-    if !rules::is_definition(resource) {
-        return match resource.behaviour {
-            Behaviour::Custom { .. } => api.definitions().ending(resource).into_iter().collect(),
-            Behaviour::Builtin { .. } => Vec::new(),
-        };
-    }
-    match &answer.payload {
-        _ if !call.target.name.is_empty() => vec![call.target.name.clone()],
-        Payload::Object { object, .. } => vec![meta::name(object).to_owned()],
-        Payload::List { items, .. } => {
-            items.iter().map(|item| meta::name(item).to_owned()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Looks at definitions that may have changed.
-pub(crate) async fn follow(api: &Api, names: Vec<String>) -> Result<(), ApiError> {
-    for name in names {
-        settle(api, &name).await?;
-    }
-    Ok(())
-}
-
-/// Brings what is known and served in line with a definition as it is stored.
-async fn settle(api: &Api, name: &str) -> Result<(), ApiError> {
-    let _turn = api.definitions().turn.lock().await;
-    let before = api.definitions().get(name);
-    settle_one(api, name).await?;
-    let after = api.definitions().get(name);
-    // Names that were given up may be what others wait for.
-    let accepted = |known: &Option<Known>| {
-        known.as_ref().map(|known| known.definition["status"]["acceptedNames"].clone())
-    };
-    if accepted(&before) != accepted(&after) {
-        let group = before
-            .as_ref()
-            .or(after.as_ref())
-            .map(|known| known.definition["spec"]["group"].as_str().unwrap_or_default().to_owned());
-        for other in api.definitions().of_group(&group.unwrap_or_default()) {
-            let other = meta::name(&other);
-            if other != name {
-                settle_one(api, other).await?;
-            }
+    fn set(&self, name: &str, of: Vec<Arc<Resource>>) {
+        let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        if of.is_empty() {
+            resources.remove(name);
+        } else {
+            resources.insert(name.to_owned(), of);
         }
     }
-    Ok(())
 }
 
-async fn settle_one(api: &Api, name: &str) -> Result<(), ApiError> {
-    let client = Client::new(api.clone(), MANAGER);
-    let mut definition = match client.get(DEFINITIONS, "", name).await {
-        Ok(definition) => definition,
-        Err(error) if error.reason() == Some(Reason::NotFound) => {
-            api.definitions().set(name, None);
-            api.set_catalog(api.definitions().catalog());
-            return Ok(());
+pub(crate) fn are_meant(resource: &Resource) -> bool {
+    (&*resource.group, &*resource.plural) == (DEFINITIONS.group, DEFINITIONS.plural)
+}
+
+/// Serves what the stored definitions define, and goes on with deletions that were begun.
+pub(crate) fn load(api: &Api) -> Result<(), ApiError> {
+    for definition in stored(api)? {
+        api.definitions().set(meta::name(&definition), resources_of(&definition));
+        if meta::is_deleting(&definition) {
+            clean_up(api, meta::name(&definition));
         }
-        Err(error) => return Err(error),
-    };
-    if meta::is_deleting(&definition) {
-        return end(api, &client, definition).await;
     }
-    let group = definition["spec"]["group"].as_str().unwrap_or_default().to_owned();
-    let others = api.definitions().of_group(&group);
-    let others = others.iter().map(Arc::as_ref);
-    if let Some(status) = flumen_crd::accept_names(&definition, others, clock::now()) {
-        definition["status"] = status;
-        definition = client.update_status(DEFINITIONS, &definition).await?;
-    }
-    remember(api, name, &definition);
-    if let Some(status) = flumen_crd::establish(&definition, clock::now()) {
-        definition["status"] = status;
-        definition = client.update_status(DEFINITIONS, &definition).await?;
-        remember(api, name, &definition);
-    }
+    api.refresh_catalog();
     Ok(())
 }
 
-fn remember(api: &Api, name: &str, definition: &Value) {
-    let before = api.definitions().get(name);
-    let served = serve(definition, before.as_ref());
-    let is_same = match (&served, before.as_ref().and_then(|known| known.served.as_ref())) {
-        (Some(new), Some(old)) => Arc::ptr_eq(new, old),
-        (None, None) => true,
-        _ => false,
-    };
-    let known = Known { definition: Arc::new(definition.clone()), served };
-    api.definitions().set(name, Some(known));
-    if !is_same {
-        api.set_catalog(api.definitions().catalog());
-    }
+fn stored(api: &Api) -> Result<Vec<Value>, ApiError> {
+    let range = Range { prefix: PREFIX, ..Range::default() };
+    let page = api.store().range(&range).map_err(|error| storage::read_error(&error))?;
+    page.entries.iter().map(|(_, entry)| storage::decode(entry)).collect()
 }
 
-/// What is served for a definition; the same as before if nothing about it changed.
-fn serve(definition: &Value, before: Option<&Known>) -> Option<Arc<Served>> {
+/// The resources of a definition in all versions that are served.
+fn resources_of(definition: &Value) -> Vec<Arc<Resource>> {
     let conditions = definition["status"]["conditions"].as_array();
-    let is_accepted = conditions
+    let is_established = conditions
         .into_iter()
         .flatten()
-        .any(|it| it["type"] == "NamesAccepted" && it["status"] == "True");
-    if !is_accepted {
-        return before.and_then(|known| known.served.clone());
+        .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
+    if !is_established {
+        return Vec::new();
     }
-    if let Some(before) = before
-        && before.definition["spec"] == definition["spec"]
-        && before.definition["status"]["acceptedNames"] == definition["status"]["acceptedNames"]
-        && let Some(served) = &before.served
-    {
-        return Some(Arc::clone(served));
-    }
-    Some(Arc::new(Served::new(definition)))
+    let served = Served::new(definition);
+    let Some(storage) = served.storage() else { return Vec::new() };
+    let versions = served.versions.iter().filter(|version| version.is_served);
+    versions.map(|version| Arc::new(Resource::custom(&served, version, storage))).collect()
 }
 
-/// Ends the objects of a definition, and the definition once none is left.
-async fn end(api: &Api, client: &Client, mut definition: Value) -> Result<(), ApiError> {
-    let name = meta::name(&definition).to_owned();
-    let known = api.definitions().get(&name);
-    let served = known.as_ref().and_then(|known| known.served.clone());
-    if let Some(known) = known {
-        let definition = Arc::new(definition.clone());
-        api.definitions().set(&name, Some(Known { definition, ..known }));
-    }
-    let mut left = 0;
-    if let Some(served) = served
-        && let Some(version) = served.versions.iter().find(|version| version.is_served)
-    {
-        let of = ResourceName::new(&served.group, &version.name, &served.plural);
-        for object in client.list(of, Select::default()).await?.items {
-            let (namespace, name) = (meta::namespace(&object), meta::name(&object));
-            if !meta::is_deleting(&object) {
-                let gone = client.delete(of, namespace, name, Deletion::default()).await;
-                ignore_missing(gone)?;
+/// Brings the status of a definition and what is served in line with it, after it was written.
+pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<(), ApiError>> {
+    Box::pin(async move {
+        let client = Client::new(api.clone(), MANAGER);
+        loop {
+            let Some(definition) = storage::get(api.store(), &format!("{PREFIX}{name}"))? else {
+                api.definitions().set(name, Vec::new());
+                api.refresh_catalog();
+                return Ok(());
+            };
+            let mut definition = definition.object;
+            let all = stored(api)?;
+            let others = all.iter().filter(|other| meta::name(other) != name);
+            let now = clock::now();
+            let status = flumen_crd::accept_names(&definition, others, now)
+                .or_else(|| flumen_crd::establish(&definition, now));
+            let Some(status) = status else {
+                api.definitions().set(name, resources_of(&definition));
+                api.refresh_catalog();
+                return Ok(());
+            };
+            definition["status"] = status;
+            match client.update_status(DEFINITIONS, &definition).await {
+                Err(error)
+                    if matches!(error.reason(), Some(Reason::Conflict | Reason::NotFound)) => {}
+                done => drop(done?),
             }
         }
-        left = client.list(of, Select::default()).await?.items.len();
-    }
-    if left > 0 {
-        return Ok(());
-    }
-    let finalizers: Vec<String> = meta::finalizers(&definition)
-        .filter(|finalizer| *finalizer != CLEANUP)
-        .map(str::to_owned)
-        .collect();
-    meta::set_finalizers(&mut definition, finalizers);
-    ignore_missing(client.update(DEFINITIONS, &definition).await.map(drop))?;
-    let is_gone = match client.get(DEFINITIONS, "", &name).await {
-        Err(error) if error.reason() == Some(Reason::NotFound) => true,
-        other => other.map(|_| false)?,
-    };
-    if is_gone {
-        api.definitions().set(&name, None);
-        api.set_catalog(api.definitions().catalog());
-    }
-    Ok(())
+    })
 }
 
-fn ignore_missing(outcome: Result<(), ApiError>) -> Result<(), ApiError> {
-    match outcome {
-        Err(error) if error.reason() == Some(Reason::NotFound) => Ok(()),
-        other => other,
-    }
-}
-
-/// Marks a definition as one that goes. Its objects go first.
-pub(crate) fn mark_deleted(definition: &mut Value) {
-    meta::set(definition, "deletionTimestamp", clock::text(clock::now()));
+/// Marks a definition as deleted; its objects go before it does.
+pub(crate) fn mark(definition: &mut Value) {
+    let now = clock::text(clock::now());
+    meta::set(definition, "deletionTimestamp", now.as_str());
     let mut finalizers: Vec<String> = meta::finalizers(definition).map(str::to_owned).collect();
     if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
         finalizers.push(CLEANUP.to_owned());
     }
     meta::set_finalizers(definition, finalizers);
+    let condition = json!({
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    });
+    match &mut definition["status"]["conditions"] {
+        Value::Array(conditions) => conditions.push(condition),
+        missing => *missing = json!([condition]),
+    }
+}
+
+/// Deletes the objects of a definition that was deleted, then lets the definition go.
+pub(crate) fn clean_up(api: &Api, name: &str) {
+    let (api, name) = (api.clone(), name.to_owned());
+    tokio::spawn(async move {
+        // Whoever deletes it again begins anew where this stopped.
+        let _ = delete_objects(&api, &name).await;
+    });
+}
+
+async fn delete_objects(api: &Api, name: &str) -> Result<(), ApiError> {
+    let client = Client::new(api.clone(), MANAGER);
+    let resources = api.definitions().resources();
+    let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+    let resource = resources.iter().find(|r| r.plural == plural && r.group == group);
+    if let Some(resource) = resource {
+        let of = ResourceName::new(group, &resource.version, plural);
+        let prefix = storage::prefix(resource, "");
+        let mut watch = api
+            .store()
+            .watch(&prefix, api.store().revision())
+            .map_err(|error| storage::read_error(&error))?;
+        loop {
+            let left = client.list(of, Select::default()).await?.items;
+            if left.is_empty() {
+                break;
+            }
+            for object in left.iter().filter(|object| !meta::is_deleting(object)) {
+                let place = (meta::namespace(object), meta::name(object));
+                match client.delete(of, place.0, place.1, Deletion::default()).await {
+                    Err(error) if error.reason() == Some(Reason::NotFound) => {}
+                    done => done?,
+                }
+            }
+            let is_held = |object: &Value| meta::finalizers(object).next().is_some();
+            if left.iter().any(is_held) && watch.next().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+    loop {
+        let mut definition = client.get(DEFINITIONS, "", name).await?;
+        let others = meta::finalizers(&definition).filter(|finalizer| *finalizer != CLEANUP);
+        let others: Vec<String> = others.map(str::to_owned).collect();
+        meta::set_finalizers(&mut definition, others);
+        match client.update(DEFINITIONS, &definition).await {
+            Err(error) if error.reason() == Some(Reason::Conflict) => {}
+            done => return done.map(drop),
+        }
+    }
 }

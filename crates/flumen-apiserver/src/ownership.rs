@@ -124,9 +124,15 @@ impl Versions for ResourceVersions {
 
     fn empty(&self) -> Value {
         match &self.resource.behaviour {
-            Behaviour::Builtin { .. } | Behaviour::Custom { .. } => {
-                rules::zero(&self.resource, json!({}))
+            Behaviour::Builtin { kind, .. } => {
+                let mut empty = flumen_kinds::zero(kind.object);
+                rules::name_kind(&self.resource, &mut empty);
+                empty
             }
+            Behaviour::Custom { .. } => json!({
+                "apiVersion": self.resource.api_version(),
+                "kind": self.resource.kind,
+            }),
         }
     }
 }

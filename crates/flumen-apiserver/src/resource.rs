@@ -49,8 +49,8 @@ pub enum Behaviour {
     },
     Custom {
         version: Arc<Version>,
-        /// The version that is stored.
-        hub: Arc<Version>,
+        /// The version that objects are stored in.
+        storage: Arc<Version>,
     },
 }
 
@@ -98,21 +98,21 @@ impl Resource {
     }
 
     /// A custom resource in one of its versions.
-    pub fn custom(served: &Served, version: &Arc<Version>, hub: &Arc<Version>) -> Self {
+    pub fn custom(served: &Served, version: &Arc<Version>, storage: &Arc<Version>) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let part = |name: &str, of: [&str; 3]| Subresource {
+        let part = |name: &str, group: &str, version: &str, kind: &str| Subresource {
             name: name.to_owned(),
-            group: of[0].to_owned(),
-            version: of[1].to_owned(),
-            kind: of[2].to_owned(),
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
             verbs: owned(&["get", "patch", "update"]),
         };
         let mut subresources = Vec::new();
         if version.has_status {
-            subresources.push(part("status", [&served.group, &version.name, &served.kind]));
+            subresources.push(part("status", &served.group, &version.name, &served.kind));
         }
         if version.scale.is_some() {
-            subresources.push(part("scale", ["autoscaling", "v1", "Scale"]));
+            subresources.push(part("scale", "autoscaling", "v1", "Scale"));
         }
         Self {
             group: served.group.clone(),
@@ -136,7 +136,10 @@ impl Resource {
             ]),
             subresources,
             location: Location { group: served.group.clone(), plural: served.plural.clone() },
-            behaviour: Behaviour::Custom { version: Arc::clone(version), hub: Arc::clone(hub) },
+            behaviour: Behaviour::Custom {
+                version: Arc::clone(version),
+                storage: Arc::clone(storage),
+            },
         }
     }
 

@@ -4,12 +4,10 @@
 //! order of lists. A value is compact JSON in the version that the kind is stored in, without
 //! `resourceVersion`, which is the revision of the entry.
 
-use std::sync::Arc;
-
 use flumen_store::{CommitError, Condition, Entry, ReadError, Revision, Store, Transaction};
 use serde_json::Value;
 
-use crate::{ApiError, Reason, Resource, meta};
+use crate::{ApiError, Reason, Resource, meta, rules};
 
 /// An object with the revision that it was read at.
 #[derive(Clone, Debug)]
@@ -63,9 +61,14 @@ pub(crate) fn decode_at(value: &[u8], revision: Revision) -> Result<Value, ApiEr
     Ok(object)
 }
 
-pub(crate) fn encode(object: &mut Value) -> Result<Vec<u8>, ApiError> {
+pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>, ApiError> {
     let version = meta::remove(object, "resourceVersion");
+    let stored = rules::stored_version(resource);
+    let shown = stored.map(|stored| std::mem::replace(&mut object["apiVersion"], stored.into()));
     let bytes = serde_json::to_vec(object).map_err(ApiError::internal);
+    if let Some(shown) = shown {
+        object["apiVersion"] = shown;
+    }
     if let Some(version) = version {
         meta::set(object, "resourceVersion", version);
     }
@@ -134,9 +137,4 @@ pub(crate) fn too_large(requested: Revision, current: Revision) -> ApiError {
         crate::Details { causes: vec![cause], retry_after_seconds: 1, ..crate::Details::default() };
     let message = format!("Timeout: Too large resource version: {requested}, current: {current}");
     ApiError::new(504, Some(Reason::Timeout), message).with_details(details)
-}
-
-/// The namespace and name at the end of a key of the resource.
-pub(crate) fn name_of<'a>(key: &'a Arc<str>, resource: &Resource) -> &'a str {
-    key.get(prefix(resource, "").len()..).unwrap_or_default()
 }

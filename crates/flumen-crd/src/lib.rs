@@ -36,6 +36,6 @@ mod status;
 pub use columns::Column;
 pub use definition::{validate_create, validate_status, validate_update, warnings};
 pub use openapi::{OpenApi, Published};
-pub use scale::{Replicas, Scale, ScaleError};
+pub use scale::{Scale, ScaleError};
 pub use served::{Served, Verdict, Version};
 pub use status::{accept_names, compare_versions, establish, prepare_create, prepare_update};

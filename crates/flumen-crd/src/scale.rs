@@ -1,7 +1,7 @@
 //! The scale of an object: how many of something there are and shall be.
 
 use flumen_fields::{FieldError, Path};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Where replicas are in an object.
 #[derive(Clone, Debug)]
@@ -9,15 +9,6 @@ pub struct Scale {
     spec_path: String,
     status_path: String,
     selector_path: Option<String>,
-}
-
-/// What the scale of an object shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replicas {
-    pub replicas: i64,
-    /// As the status has it.
-    pub present: i64,
-    pub selector: String,
 }
 
 /// Why an object has no scale.
@@ -76,8 +67,8 @@ impl Scale {
         errors
     }
 
-    /// The scale of an object.
-    pub fn of(&self, object: &Value) -> Result<Replicas, ScaleError> {
+    /// The scale of an object, without managed fields.
+    pub fn of(&self, object: &Value) -> Result<Value, ScaleError> {
         let spec = number(object, &self.spec_path).map_err(ScaleError::Unfit)?;
         let spec = spec.ok_or_else(|| ScaleError::Missing(self.spec_path.clone()))?;
         let status = number(object, &self.status_path).map_err(ScaleError::Unfit)?.unwrap_or(0);
@@ -85,7 +76,26 @@ impl Scale {
             Some(path) => selector(object, path).map_err(ScaleError::Unfit)?,
             None => None,
         };
-        Ok(Replicas { replicas: spec, present: status, selector: selector.unwrap_or_default() })
+        let fields = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+        let metadata: Map<String, Value> = fields
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), object["metadata"].get(name)?.clone())))
+            .collect();
+        let mut status = Map::from_iter([("replicas".to_owned(), status.into())]);
+        status.extend(
+            selector.filter(|it| !it.is_empty()).map(|it| ("selector".to_owned(), it.into())),
+        );
+        let mut spec_fields = Map::new();
+        if spec != 0 {
+            spec_fields.insert("replicas".to_owned(), spec.into());
+        }
+        Ok(json!({
+            "apiVersion": "autoscaling/v1",
+            "kind": "Scale",
+            "metadata": metadata,
+            "spec": spec_fields,
+            "status": status,
+        }))
     }
 
     /// Writes the replicas that a scale wants into its object.

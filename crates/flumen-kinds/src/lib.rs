@@ -32,4 +32,4 @@ pub use validate::{
     NameRule, validate_create, validate_metadata, validate_metadata_update,
     validate_subresource_update, validate_update,
 };
-pub use warnings::warnings;
+pub use warnings::{deprecation, warnings};

@@ -4,18 +4,25 @@
 //! not say is checked for every kind alike.
 
 mod address;
+mod admission;
+mod autoscaling;
 mod batch;
 mod claims;
+mod cluster;
 mod containers;
 mod core;
 mod cron;
 mod difference;
+mod discovery;
 mod environment;
+mod events;
 mod format;
 mod meta;
+mod networking;
 mod pod;
 mod pod_update;
 mod probes;
+mod rbac;
 mod report;
 mod resources;
 mod rules;
@@ -25,6 +32,7 @@ mod selector;
 mod services;
 mod signers;
 mod sources;
+mod storage;
 mod volumes;
 mod workloads;
 
@@ -32,6 +40,9 @@ use flumen_fields::FieldError;
 use flumen_schema::api::{ApiKind, Scope as ApiScope};
 use serde_json::Value;
 
+pub(crate) use address::{Range, parse_ip};
+pub(crate) use containers::visit as visit_containers;
+pub(crate) use format::{dns_label, label_value};
 use meta::{Naming, Scope};
 use report::Report;
 

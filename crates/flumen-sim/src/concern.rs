@@ -74,7 +74,12 @@ pub(crate) fn concerned(world: &World, kind: Kind, changed: &Value) -> Vec<Id> {
             ids.extend(waiting.map(|claim| Id::of(Kind::PersistentVolumeClaim, claim)));
             ids.push(Id::new(Kind::Namespace, "", "kube-system"));
         }
-        Kind::Node | Kind::Lease => ids.push(Id::new(Kind::Namespace, "", "kube-node-lease")),
+        Kind::Node | Kind::Lease => {
+            ids.push(Id::new(Kind::Namespace, "", "kube-node-lease"));
+            let sets = world.all(Kind::DaemonSet).filter(|_| kind == Kind::Node);
+            ids.extend(sets.map(|set| Id::of(Kind::DaemonSet, set)));
+        }
+        Kind::Service => ids.push(named(Kind::Endpoints, object::name(changed))),
         _ => {}
     }
     ids

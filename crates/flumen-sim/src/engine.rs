@@ -13,20 +13,20 @@ use std::{
     time::Duration,
 };
 
-use flumen_apiserver::{Api, Change};
+use flumen_apiserver::{Api, Change, Reason};
 use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
     Settings,
-    act::{Clients, Outcome},
+    act::{Clients, Failure, Outcome},
     clock::later,
     concern,
     follow::Follower,
     kind::{Id, Kind},
     object,
-    plan::Plan,
+    plan::{Action, Plan},
     world::World,
 };
 
@@ -60,6 +60,8 @@ pub(crate) struct Engine {
     waiting: BTreeSet<Id>,
     timers: BTreeMap<Timestamp, BTreeSet<Id>>,
     failed: BTreeMap<Id, u32>,
+    /// Events about failures that are still to be posted.
+    telling: Vec<Action>,
 }
 
 impl Follower for Engine {
@@ -68,7 +70,7 @@ impl Follower for Engine {
     }
 
     fn next_time(&self) -> Option<Timestamp> {
-        if !self.waiting.is_empty() {
+        if !self.waiting.is_empty() || !self.telling.is_empty() {
             return Some(Timestamp::MIN);
         }
         self.timers.keys().next().copied()
@@ -117,6 +119,8 @@ impl Follower for Engine {
                 plans.push((id, plan.actions));
             }
         }
+        let telling = std::mem::take(&mut self.telling);
+        self.clients.carry_out(telling, now).await;
         let clients = self.clients.clone();
         let mut outcomes = stream::iter(plans)
             .map(|(id, actions)| {
@@ -140,6 +144,7 @@ impl Engine {
             waiting: BTreeSet::new(),
             timers: BTreeMap::new(),
             failed: BTreeMap::new(),
+            telling: Vec::new(),
         }
     }
 
@@ -169,6 +174,20 @@ impl Engine {
             }
             self.waiting.extend(entry.remove());
         }
+    }
+
+    /// Has people told why something does not get on. Conflicts are everyday and resolve themselves.
+    fn tell_failure(&mut self, id: &Id, failure: &Failure) {
+        let Some(object) = self.world.get(id) else { return };
+        let mut plan = Plan::none();
+        let message = failure.error.message();
+        if failure.is_pod {
+            let message = format!("Error creating: {message}");
+            plan.warn(object, "flumen-sim", "FailedCreate", message);
+        } else {
+            plan.warn(object, "flumen-sim", "FailedSync", message.to_owned());
+        }
+        self.telling.extend(plan.actions);
     }
 
     fn decide(&self, id: &Id, now: Timestamp) -> Plan {
@@ -202,6 +221,10 @@ impl Engine {
         };
         if failure.is_pod {
             self.world.fail(&id, Some(failure.error.message().to_owned()));
+        }
+        let is_first = !self.failed.contains_key(&id);
+        if is_first && failure.error.reason() != Some(Reason::Conflict) {
+            self.tell_failure(&id, &failure);
         }
         let attempts = self.failed.entry(id.clone()).or_default();
         let wait = (FIRST_RETRY * 2_u32.saturating_pow(*attempts)).min(LAST_RETRY);

@@ -28,8 +28,11 @@
 mod accounts;
 mod act;
 mod aggregation;
+mod balancer;
+mod budget;
 mod clock;
 mod concern;
+mod endpoints;
 mod engine;
 mod follow;
 mod gc;
@@ -40,7 +43,9 @@ mod node;
 mod object;
 mod plan;
 mod pod;
+mod quota;
 mod selector;
+mod volumes;
 mod workload;
 mod world;
 
@@ -111,6 +116,10 @@ impl Running {
 const CORE: &[Rule] = &[
     Rule { kind: Kind::Namespace, decide: accounts::decide },
     Rule { kind: Kind::ClusterRole, decide: aggregation::decide },
+    Rule { kind: Kind::PersistentVolumeClaim, decide: volumes::release_claim },
+    Rule { kind: Kind::PersistentVolume, decide: volumes::release_volume },
+    Rule { kind: Kind::PodDisruptionBudget, decide: budget::decide },
+    Rule { kind: Kind::ResourceQuota, decide: quota::decide },
 ];
 
 const WORKLOADS: &[Rule] = &[
@@ -119,6 +128,17 @@ const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::Deployment, decide: workload::deployment::decide },
     Rule { kind: Kind::ReplicaSet, decide: workload::replicas::replica_set },
     Rule { kind: Kind::ReplicationController, decide: workload::replicas::replication_controller },
+    Rule { kind: Kind::StatefulSet, decide: workload::stateful_set::decide },
+    Rule { kind: Kind::DaemonSet, decide: workload::daemon_set::decide },
+    Rule { kind: Kind::Job, decide: workload::job::decide },
+    Rule { kind: Kind::CronJob, decide: workload::cron_job::decide },
+    Rule { kind: Kind::Service, decide: endpoints::decide },
+    Rule { kind: Kind::Service, decide: balancer::service },
+    Rule { kind: Kind::Endpoints, decide: endpoints::clean_up },
+    Rule { kind: Kind::Ingress, decide: balancer::ingress },
+    Rule { kind: Kind::Namespace, decide: volumes::default_class },
+    Rule { kind: Kind::PersistentVolumeClaim, decide: volumes::bind },
+    Rule { kind: Kind::PersistentVolume, decide: volumes::volume_phase },
 ];
 
 /// Starts controllers. Must be called inside a tokio runtime.

@@ -23,9 +23,13 @@ pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, A
     }
     let resource = &request.resource;
     let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
+    let mut metadata = json!({ "resourceVersion": listed.revision.to_string() });
+    if rules::patch_type(resource).is_none() {
+        metadata["continue"] = "".into();
+    }
     let payload = Payload::List {
         resource: Arc::clone(resource),
-        metadata: json!({ "resourceVersion": listed.revision.to_string() }),
+        metadata,
         items: items.collect::<Result<_, _>>()?,
     };
     let mut answer = Answer::new(200, payload);

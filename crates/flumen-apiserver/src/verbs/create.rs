@@ -7,7 +7,7 @@ use super::{
     options::WriteOptions,
     write::{self, Write},
 };
-use crate::{Answer, ApiError, clock, meta, rules, storage};
+use crate::{Answer, ApiError, clock, definitions, meta, rules, storage};
 
 /// Names that are tried for a generated name.
 const NAME_ATTEMPTS: usize = 8;
@@ -80,11 +80,14 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
             None => Ok(object),
         };
     }
-    let value = storage::encode(&mut object)?;
+    let value = storage::encode(&request.resource, &mut object)?;
     match storage::put(store, key.clone(), None, value).await {
         Ok(revision) => {
             reservation.keep();
             meta::set(&mut object, "resourceVersion", revision.to_string());
+            if definitions::are_meant(&request.resource) {
+                definitions::settle(request.api, &name).await?;
+            }
             Ok(object)
         }
         Err(storage::WriteError::Conflict) => {

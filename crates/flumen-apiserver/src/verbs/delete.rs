@@ -78,7 +78,8 @@ pub(crate) async fn remove(
     let key = request.key(name);
     loop {
         let live = storage::get(request.api.store(), &key)?;
-        let live = live.ok_or_else(|| request.not_found(name))?;
+        let mut live = live.ok_or_else(|| request.not_found(name))?;
+        live.object = rules::live(&request.resource, live.object)?;
         match remove_once(request, &key, &live, options).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
@@ -104,21 +105,26 @@ async fn remove_once(
     admission::mutate(&attempt, &mut object).await?;
     admission::validate(&attempt, &object).await?;
     let store = request.api.store();
-    let is_definition = rules::is_definition(&request.resource);
-    if is_definition || is_held_namespace(request, &object) {
+    if is_held_namespace(request, &object) {
         if !meta::is_deleting(&object) {
-            if is_definition {
-                definitions::mark_deleted(&mut object);
-            } else {
-                meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
-                object["status"]["phase"] = "Terminating".into();
-            }
+            meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
+            object["status"]["phase"] = "Terminating".into();
             if !options.dry_run {
-                let value = storage::encode(&mut object)?;
+                let value = storage::encode(&request.resource, &mut object)?;
                 let revision =
                     storage::put(store, key.to_owned(), Some(live.revision), value).await?;
                 meta::set(&mut object, "resourceVersion", revision.to_string());
             }
+        }
+        return Ok(Deleted { object, is_gone: false, is_shown: true });
+    }
+    if definitions::are_meant(&request.resource) && !meta::is_deleting(&object) {
+        definitions::mark(&mut object);
+        if !options.dry_run {
+            let value = storage::encode(&request.resource, &mut object)?;
+            let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+            meta::set(&mut object, "resourceVersion", revision.to_string());
+            definitions::clean_up(request.api, meta::name(&object));
         }
         return Ok(Deleted { object, is_gone: false, is_shown: true });
     }
@@ -138,7 +144,7 @@ async fn remove_once(
             mark(&mut object);
         }
         if object != live.object && !options.dry_run {
-            let value = storage::encode(&mut object)?;
+            let value = storage::encode(&request.resource, &mut object)?;
             let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
             meta::set(&mut object, "resourceVersion", revision.to_string());
         }

@@ -24,9 +24,6 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
     let listed = select(request).await?;
     let mut metadata = Map::new();
     metadata.insert("resourceVersion".to_owned(), listed.revision.to_string().into());
-    if matches!(request.resource.behaviour, crate::Behaviour::Custom { .. }) {
-        metadata.insert("continue".to_owned(), "".into());
-    }
     if let Some((token, remaining)) = listed.rest {
         metadata.insert("continue".to_owned(), token.into());
         if let Some(remaining) = remaining {
@@ -34,6 +31,10 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
     }
     let resource = &request.resource;
+    if rules::patch_type(resource).is_none() && !metadata.contains_key("continue") {
+        // Lists of custom resources say that they are complete.
+        metadata.insert("continue".to_owned(), "".into());
+    }
     let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
     let payload = Payload::List {
         resource: Arc::clone(resource),

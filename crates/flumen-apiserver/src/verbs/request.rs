@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::{
-    Answer, Api, ApiError, Behaviour, Call, Payload, Resource, Subresource, Target, rules, storage,
-};
+use crate::{Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, rules, storage};
 
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
@@ -18,13 +16,7 @@ pub(crate) struct Request<'a> {
 
 impl<'a> Request<'a> {
     pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
-        let warnings = match &resource.behaviour {
-            Behaviour::Custom { version, .. } => {
-                version.deprecation_warning.iter().cloned().collect()
-            }
-            Behaviour::Builtin { .. } => Vec::new(),
-        };
-        Self { api, call, resource, warnings: Mutex::new(warnings) }
+        Self { api, call, resource, warnings: Mutex::default() }
     }
 
     pub(crate) fn target(&self) -> &'a Target {

@@ -3,7 +3,7 @@
 use flumen_fields::{FieldError, Filter, Path, ScalePaths, Write as Ownership};
 use flumen_kinds::Target;
 use flumen_schema::api::Api as Facts;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::{
     Request, body, get,
@@ -12,7 +12,7 @@ use super::{
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Behaviour, Verb, clock, meta,
+    Answer, ApiError, Verb, clock, meta,
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
@@ -23,7 +23,8 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            Ok(request.answer_as_is(200, scale_of(request, &stored.object)?))
+            let object = rules::live(&request.resource, stored.object)?;
+            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
         _ => Err(not_allowed_here()),
@@ -49,7 +50,7 @@ async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
         options: &options,
     };
     let (object, _) = write::update(request, &update).await?;
-    Ok(request.answer_as_is(200, scale_of(request, &object)?))
+    Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
 }
 
 fn read_scale(request: &Request<'_>, options: &WriteOptions) -> Result<Value, ApiError> {
@@ -79,12 +80,12 @@ impl Sent {
         live: &Stored,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
-        let (version, path) =
+        let (api_version, path) =
             (request.resource.api_version(), rules::replicas_path(&request.resource));
-        let paths = [(version.as_str(), Some(path.as_slice()))];
+        let paths = [(&*api_version, Some(&*path))];
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
-        let mut present = scale_of(request, &live.object)?;
+        let mut present = rules::scale_of(&request.resource, &live.object)?;
         if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
             meta::set(&mut present, "managedFields", managed);
         }
@@ -94,8 +95,7 @@ impl Sent {
         let version = scale["metadata"]["resourceVersion"].clone();
         meta::set(&mut object, "resourceVersion", version);
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
-        let (of_scale, api_version) =
-            (scale["metadata"].get("managedFields"), request.resource.api_version());
+        let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
             .map_err(ApiError::internal)?;
         match managed {
@@ -162,9 +162,7 @@ fn replicas(scale: &Value) -> i64 {
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    // Custom resources are validated as a whole, later.
-    let is_builtin = matches!(request.resource.behaviour, Behaviour::Builtin { .. });
-    if is_builtin && replicas(scale) < 0 {
+    if replicas(scale) < 0 {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);
@@ -180,30 +178,4 @@ fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiEr
         return Err(ApiError::conflict(&resource.group, &plural, name, &why));
     }
     Ok(())
-}
-
-/// The scale of an object.
-fn scale_of(request: &Request<'_>, object: &Value) -> Result<Value, ApiError> {
-    let mut metadata = Map::new();
-    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
-        if let Some(value) = meta::of(object).and_then(|meta| meta.get(field)) {
-            metadata.insert(field.to_owned(), value.clone());
-        }
-    }
-    let scale = rules::scale_parts(&request.resource, object)?;
-    let mut spec = Map::new();
-    if scale.replicas != 0 {
-        spec.insert("replicas".to_owned(), scale.replicas.into());
-    }
-    let mut status = json!({ "replicas": scale.present });
-    if !scale.selector.is_empty() {
-        status["selector"] = scale.selector.into();
-    }
-    Ok(json!({
-        "kind": "Scale",
-        "apiVersion": SCALE_VERSION,
-        "metadata": metadata,
-        "spec": spec,
-        "status": status,
-    }))
 }

@@ -220,7 +220,7 @@ impl Watcher {
         if ends_initial_events {
             metadata["annotations"] = json!({ INITIAL_EVENTS_END: "true" });
         }
-        let object = Arc::new(rules::zero(&self.resource, metadata));
+        let object = Arc::new(rules::bookmark(&self.resource, metadata));
         Occurrence { kind: WatchKind::Bookmark, object, change: None }
     }
 

@@ -1,6 +1,7 @@
 //! What all writes have in common: ownership of fields, admission, preparation, validation, and the
 //! loop that writes only what nobody else has changed meanwhile.
 
+use flumen_crd::Verdict;
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::{Request, create, options::WriteOptions};
 use crate::{
     ApiError,
     admission::{self, Attempt, Operation},
-    clock, meta,
+    clock, definitions, meta,
     ownership::Ownership,
     rules,
     services::{self, Reservation},
@@ -50,7 +51,7 @@ pub(crate) async fn update(
     let write = Write { request, options: update.options, subresource: update.subresource };
     loop {
         let live = storage::get(store, &key)?;
-        let Some(live) = live else {
+        let Some(mut live) = live else {
             if !update.creates {
                 return Err(request.not_found(update.name));
             }
@@ -62,6 +63,7 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
+        live.object = rules::live(&request.resource, live.object)?;
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
@@ -75,6 +77,12 @@ pub(crate) async fn update(
                 if services::are_meant(&request.resource) && !update.options.dry_run {
                     reservation.keep();
                     request.api.services().release_difference(&live.object, &object);
+                }
+                let is_definition = definitions::are_meant(&request.resource)
+                    && update.subresource.is_empty()
+                    && !update.options.dry_run;
+                if is_definition {
+                    definitions::settle(request.api, update.name).await?;
                 }
                 return Ok((object, false));
             }
@@ -224,8 +232,7 @@ impl<'a> Write<'a> {
         let resource = &self.request.resource;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
         let reservation = self.allocate(object, None)?;
-        self.refuse(object, &rules::validate_create(resource, object))?;
-        self.warn(object, None);
+        self.judge(object, rules::validate_create(resource, object))?;
         Ok(reservation)
     }
 
@@ -252,25 +259,19 @@ impl<'a> Write<'a> {
         }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
         let reservation = self.allocate(object, Some(old))?;
-        self.refuse(object, &rules::validate_update(resource, part, object, old))?;
+        self.judge(object, rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
-        self.warn(object, Some(old));
         Ok(reservation)
     }
 
-    fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {
-        if errors.is_empty() {
-            return Ok(());
+    /// Refuses what is invalid; warns of the rest.
+    fn judge(&self, object: &Value, verdict: Verdict) -> Result<(), ApiError> {
+        if !verdict.errors.is_empty() {
+            let (group, kind) = rules::hub_kind(&self.request.resource, object);
+            return Err(ApiError::invalid(group, kind, meta::name(object), &verdict.errors));
         }
-        let resource = &self.request.resource;
-        let (group, kind) = rules::hub_kind(resource);
-        Err(ApiError::invalid(group, kind, meta::name(object), errors))
-    }
-
-    fn warn(&self, object: &Value, old: Option<&Value>) {
-        for warning in rules::warnings(&self.request.resource, object, old) {
-            self.request.warn(warning);
-        }
+        verdict.warnings.into_iter().for_each(|warning| self.request.warn(warning));
+        Ok(())
     }
 
     /// Stores the new state, unless it is the present one or ends the life of the object.
@@ -291,7 +292,7 @@ impl<'a> Write<'a> {
         if object == live.object || self.options.dry_run {
             return Ok(object);
         }
-        let value = storage::encode(&mut object)?;
+        let value = storage::encode(&self.request.resource, &mut object)?;
         let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
         Ok(object)

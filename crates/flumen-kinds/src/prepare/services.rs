@@ -5,7 +5,32 @@ use serde_json::Value;
 use super::{remove_in, set_in};
 use crate::read::Read;
 
+pub(super) fn create(service: &mut Value, _now: &str) {
+    let spec = service.part("spec");
+    let address = spec.text("clusterIP").to_owned();
+    if !address.is_empty() && spec.list("clusterIPs").is_empty() {
+        set_in(service, "spec", "clusterIPs", vec![Value::from(address)].into());
+    }
+}
+
+/// Clients of old know one address only; the list follows it.
+fn follow_address(new: &mut Value, old: &Value) {
+    let (spec, was) = (new.part("spec"), old.part("spec"));
+    let (now, then) = (spec.text("clusterIP").to_owned(), was.text("clusterIP"));
+    let same_list = spec.list("clusterIPs") == was.list("clusterIPs");
+    if now == then {
+        if spec.list("clusterIPs").is_empty() && !was.list("clusterIPs").is_empty() {
+            super::copy_in(new, old, "spec", "clusterIPs");
+        }
+    } else if same_list && now.is_empty() {
+        remove_in(new, "spec", "clusterIPs");
+    } else if same_list || spec.list("clusterIPs").is_empty() {
+        set_in(new, "spec", "clusterIPs", vec![Value::from(now)].into());
+    }
+}
+
 pub(super) fn update(new: &mut Value, old: &Value) {
+    follow_address(new, old);
     let (needs, needed) = (Needs::of(new), Needs::of(old));
     if needed.cluster_ip && !needs.cluster_ip {
         let same = |field: &str| new.part("spec").part(field) == old.part("spec").part(field);
@@ -75,41 +100,37 @@ fn keep_allocated(new: &mut Value, old: &Value) {
 }
 
 fn keep_node_ports(new: &mut Value, old: &Value) {
-    let known: Vec<(String, i64, i64)> = ports(old).collect();
-    let mut used: Vec<(String, i64)> =
-        ports(new).map(|(protocol, _, node)| (protocol, node)).collect();
+    let numbers = |service: &Value| -> Vec<i64> { ports(service).map(|(_, node)| node).collect() };
+    let (now, then) = (numbers(new), numbers(old));
+    let known: Vec<(String, i64)> =
+        ports(old).map(|(name, node)| (name.to_owned(), node)).collect();
     let Some(Value::Array(ports)) = new.get_mut("spec").and_then(|spec| spec.get_mut("ports"))
     else {
         return;
     };
-    for port in ports {
-        if port.int("nodePort") != 0 {
-            continue;
-        }
-        let (protocol, number) = (port.text("protocol").to_owned(), port.int("port"));
-        let was = known.iter().find(|(p, n, node)| *p == protocol && *n == number && *node != 0);
-        if let Some((_, _, node)) = was {
-            let taken = (protocol, *node);
-            if !used.contains(&taken) {
-                super::set(port, "nodePort", (*node).into());
-                used.push(taken);
-            }
+    for port in ports.iter_mut().filter(|port| port.int("nodePort") == 0) {
+        let was = known.iter().rfind(|(name, _)| name == port.text("name"));
+        let free = |node: &i64| *node != 0 && !(now.contains(node) && then.contains(node));
+        if let Some(node) = was.map(|(_, node)| *node).filter(free) {
+            super::set(port, "nodePort", node.into());
         }
     }
 }
 
-fn ports(service: &Value) -> impl Iterator<Item = (String, i64, i64)> + '_ {
+/// The name and the port on nodes of each port.
+fn ports(service: &Value) -> impl Iterator<Item = (&str, i64)> {
     let ports = service.part("spec").list("ports").iter();
-    ports.map(|port| (port.text("protocol").to_owned(), port.int("port"), port.int("nodePort")))
+    ports.map(|port| (port.text("name"), port.int("nodePort")))
 }
 
 fn same_node_ports(new: &Value, old: &Value) -> bool {
-    let mut one: Vec<i64> = ports(new).map(|(_, _, node)| node).filter(|node| *node != 0).collect();
-    let mut other: Vec<i64> =
-        ports(old).map(|(_, _, node)| node).filter(|node| *node != 0).collect();
-    one.sort_unstable();
-    other.sort_unstable();
-    one == other
+    let numbers = |service: &Value| {
+        let mut numbers: Vec<i64> =
+            ports(service).map(|(_, node)| node).filter(|node| *node != 0).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    numbers(new) == numbers(old)
 }
 
 /// What a service of its type has.

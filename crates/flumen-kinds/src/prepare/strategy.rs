@@ -114,7 +114,7 @@ static STRATEGIES: &[Strategy] = &[
     kind("", "Secret").prepared(|_, _| {}, single::secret_update),
     kind("", "ServiceAccount")
         .prepared(single::service_account, |new, _| single::service_account(new, "")),
-    kind("", "Service").status().upsert().prepared(|_, _| {}, services::update),
+    kind("", "Service").status().upsert().prepared(services::create, services::update),
     kind(APPS, "DaemonSet")
         .status()
         .counted(SPEC)

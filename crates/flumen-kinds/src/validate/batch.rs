@@ -112,7 +112,7 @@ fn common_spec(e: &mut Report, at: &Path<'_>, spec: &Value) {
     }
     if let Some(manager) = spec.text_given("managedBy") {
         let at = at.child("managedBy");
-        domain_path(e, &at, manager);
+        e.domain_path(&at, manager);
         if manager.len() > 63 {
             e.too_long(&at, 63);
         }
@@ -150,27 +150,6 @@ fn common_spec(e: &mut Report, at: &Path<'_>, spec: &Value) {
         }
         "OnFailure" | "Never" => {}
         other => e.not_supported(&at, other, &["OnFailure", "Never"]),
-    }
-}
-
-/// A path with a domain before it, as `example.com/job-controller`.
-fn domain_path(e: &mut Report, at: &Path<'_>, value: &str) {
-    if value.is_empty() {
-        return e.required(at, "");
-    }
-    match value.split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty()) {
-        None => {
-            let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-            e.invalid(at, value, detail);
-        }
-        Some((host, path)) => {
-            e.form(at, host, format::dns_subdomain);
-            let allowed = |b: u8| b.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&b);
-            if !path.bytes().all(allowed) {
-                let detail = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')";
-                e.invalid(at, path, detail);
-            }
-        }
     }
 }
 

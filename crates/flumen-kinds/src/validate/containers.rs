@@ -31,7 +31,7 @@ pub(super) fn all(e: &mut Report, at: &Path<'_>, pod: &Pod<'_>) {
 
 /// All containers of a pod with the list that they are in, in the order in which the server visits
 /// them.
-pub(super) fn visit(spec: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)> {
+pub(crate) fn visit(spec: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)> {
     ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| {
         let containers = spec.list(list).iter().enumerate();
         containers.map(move |(n, container)| (list, n, container))

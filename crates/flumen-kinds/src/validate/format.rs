@@ -59,7 +59,7 @@ fn limited(value: &str, maximum: usize) -> Vec<String> {
     if value.len() > maximum { vec![characters(maximum)] } else { Vec::new() }
 }
 
-pub(super) fn dns_label(value: &str) -> Vec<String> {
+pub(crate) fn dns_label(value: &str) -> Vec<String> {
     let mut found = limited(value, LABEL_LENGTH);
     if !is_label(value) {
         found.push(if is_subdomain(value) {
@@ -169,7 +169,7 @@ pub(super) fn qualified_name(value: &str) -> Vec<String> {
     found
 }
 
-pub(super) fn label_value(value: &str) -> Vec<String> {
+pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut found = Vec::new();
     if value.len() > LABEL_LENGTH {
         found.push(format!("must be no more than {LABEL_LENGTH} bytes"));

@@ -166,4 +166,26 @@ impl Report {
             self.invalid(at, new.clone(), IMMUTABLE);
         }
     }
+
+    /// A path with a domain before it, as `example.com/job-controller`.
+    pub(super) fn domain_path(&mut self, at: &Path<'_>, value: &str) {
+        if value.is_empty() {
+            return self.required(at, "");
+        }
+        match value.split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty()) {
+            None => {
+                let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+                self.invalid(at, value, detail);
+            }
+            Some((host, path)) => {
+                self.form(at, host, format::dns_subdomain);
+                let allowed =
+                    |b: u8| b.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&b);
+                if !path.bytes().all(allowed) {
+                    let detail = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')";
+                    self.invalid(at, path, detail);
+                }
+            }
+        }
+    }
 }

@@ -4,3 +4,4 @@
 mod corpus;
 mod decode;
 mod defaults;
+mod validation;

@@ -8,7 +8,10 @@ use serde_json::Value;
 use crate::object::{annotation, text};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "annotations that are there or not, in any combination")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "annotations that are there or not, in any combination"
+)]
 pub(super) struct Script {
     pub(super) pull_error: bool,
     pub(super) crash_loop: bool,

@@ -13,16 +13,29 @@ use crate::{
     selector,
 };
 
-/// A name that begins with a prefix and has not been there before.
-pub(super) fn fresh_name(prefix: &str, owner: &Value, now: Timestamp, place: usize) -> String {
+/// A name for a new pod that begins with a prefix and that no pod has. Of pods that are named at once,
+/// each has another place.
+pub(super) fn fresh_name(
+    context: Context<'_>,
+    prefix: &str,
+    owner: &Value,
+    place: usize,
+) -> String {
     const SUFFIX: usize = 5;
     const MOST: usize = 63;
-    let seed = format!("{}{}{place}", object::uid(owner), now.as_nanosecond());
-    let suffix = hash::of(&Value::from(seed), None);
-    let suffix = &suffix[suffix.len().saturating_sub(SUFFIX)..];
     let room = prefix.len().min(MOST - SUFFIX);
     let end = (0..=room).rev().find(|end| prefix.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}{suffix}", &prefix[..end])
+    let mut attempt = 0;
+    loop {
+        let time = context.now.as_nanosecond();
+        let seed = format!("{}/{time}/{place}/{attempt}", object::uid(owner));
+        let suffix = hash::of(&Value::from(seed), None);
+        let name = format!("{}{}", &prefix[..end], &suffix[suffix.len().saturating_sub(SUFFIX)..]);
+        if context.world.find(Kind::Pod, object::namespace(owner), &name).is_none() {
+            return name;
+        }
+        attempt += 1;
+    }
 }
 
 /// A pod as a template describes it, under a controller.

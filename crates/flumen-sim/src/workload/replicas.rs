@@ -50,7 +50,7 @@ fn decide(
         let template = set.pointer("/spec/template").unwrap_or(&Value::Null);
         for place in active.len()..wished.min(active.len() + BURST) {
             let prefix = format!("{}-", object::name(set));
-            let name = children::fresh_name(&prefix, set, context.now, place);
+            let name = children::fresh_name(context, &prefix, set, place);
             let mut pod = children::pod(template, kind, set, &name);
             pod["metadata"]["generateName"] = prefix.into();
             plan.create(Kind::Pod, pod);

@@ -113,7 +113,7 @@ async fn a_rollout_that_does_not_get_on_is_given_up_in_time() {
     deployment["spec"]["template"]["metadata"]["annotations"] =
         json!({"sim.flumen.dev/image-pull-error": "true"});
     bench.create(DEPLOYMENTS, deployment).await;
-    let has_pod = |d: Option<&Value>| d.is_some_and(|d| d["status"]["unavailableReplicas"] == 1);
+    let has_pod = |d: Option<&Value>| d.is_some_and(|d| d["status"]["updatedReplicas"] == 1);
     bench.until(DEPLOYMENTS, "default", "web", has_pod).await;
     bench.clock.advance(Duration::from_mins(1));
     let gave_up = |d: Option<&Value>| {

@@ -4,3 +4,5 @@ mod bench;
 mod deployments;
 mod garbage;
 mod namespaces;
+mod services;
+mod workloads;

@@ -1,0 +1,68 @@
+//! Custom resources: bodies, and what is done to objects that come from the store.
+
+use flumen_crd::Version;
+use flumen_kinds::{CustomTarget, Media, Strict};
+use serde_json::Value;
+
+use super::Read;
+use crate::{ApiError, meta};
+
+/// The object in a body. It must say what it is.
+pub(super) fn read(version: &Version, body: &[u8], media: Media) -> Result<Read, ApiError> {
+    let (kind, name) = (version.kind.as_str(), version.name.as_str());
+    let target = CustomTarget { group: &version.group, version: name, kind };
+    let decoded = flumen_kinds::decode_custom(body, media, target)
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    admit(version, decoded.object, decoded.strict).map_err(|problem| {
+        let what = format!("{kind} in version {name:?} cannot be handled as a {kind}");
+        ApiError::bad_request(format!("{what}: {problem}"))
+    })
+}
+
+/// Takes out what the schema does not know and fills in its defaults.
+pub(super) fn admit(
+    version: &Version,
+    mut object: Value,
+    mut strict: Strict,
+) -> Result<Read, String> {
+    let is_reset = object["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty);
+    for path in version.admit(&mut object)? {
+        strict.unknown(&path);
+    }
+    version.default(&mut object);
+    if is_reset {
+        meta::set(&mut object, "managedFields", Vec::<Value>::new());
+    }
+    Ok(Read { object, problems: strict.into() })
+}
+
+/// An object of the store in a version. The schema may have changed since it was written.
+pub(super) fn load(version: &Version, mut object: Value) -> Value {
+    version.convert(&mut object);
+    // What does not fit is shown as it is.
+    let _ = version.admit(&mut object);
+    version.default(&mut object);
+    object
+}
+
+/// What an update can never change.
+pub(super) fn keep_metadata(new: &mut Value, old: &Value) {
+    let had = |field: &str| meta::has(old, field);
+    let has_uid = !meta::uid(new).is_empty();
+    let has_grace = meta::has(new, "deletionGracePeriodSeconds");
+    for (field, is_kept) in [
+        ("generation", true),
+        ("uid", !has_uid),
+        ("creationTimestamp", had("creationTimestamp")),
+        ("deletionTimestamp", had("deletionTimestamp")),
+        ("deletionGracePeriodSeconds", had("deletionGracePeriodSeconds") && !has_grace),
+    ] {
+        if !is_kept {
+            continue;
+        }
+        match meta::of(old).and_then(|meta| meta.get(field)) {
+            Some(value) => meta::set(new, field, value.clone()),
+            None => drop(meta::remove(new, field)),
+        }
+    }
+}
