@@ -7,7 +7,9 @@
 
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
-use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
+use flumen_apiserver::{
+    Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
+};
 use flumen_store::{Options, Store};
 
 #[tokio::main]
@@ -16,6 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut auth = AuthOptions::default();
     let mut data: Option<PathBuf> = None;
     let mut tls = false;
+    let mut api = ApiOptions::default();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
@@ -30,7 +33,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 data = Some(dir);
             }
             "--tls" => tls = true,
-            "--service-cluster-ip-range" | "--controllers" => drop(value()?),
+            "--service-cluster-ip-range" => api.service_range = value()?.parse()?,
+            "--compact-at" => api.compact_at = Some(value()?.parse()?),
+            "--controllers" => drop(value()?),
             other => return Err(format!("unknown argument {other}").into()),
         }
     }
@@ -39,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         None => Store::in_memory(Options::default())?,
     };
     let options = ServerOptions { address, tls, names: Vec::new(), auth, state: StateDir(data) };
-    let server = Server::start(Api::open(store).await?, options).await?;
+    let server = Server::start(Api::open_with(store, api).await?, options).await?;
     eprintln!("listening on {}", server.address());
     tokio::signal::ctrl_c().await?;
     server.shutdown().await;

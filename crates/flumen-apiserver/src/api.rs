@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
 };
 
 use flumen_store::Store;
 
 use crate::{
     Answer, ApiError, Call, Catalog, Resource, Target,
+    auth::Rbac,
     definitions::Definitions,
     fanout::Fanout,
     services::{Allocations, ServiceRange},
@@ -21,18 +22,22 @@ pub struct Api {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
     fanout: Fanout,
     services: Arc<Allocations>,
     definitions: Definitions,
+    /// Who may do what, once someone else than the server itself can ask.
+    rbac: OnceLock<Rbac>,
 }
 
 /// What a server can be told.
 #[derive(Clone, Debug, Default)]
 pub struct ApiOptions {
     pub service_range: ServiceRange,
+    /// Forgets all versions up to this one when the server starts.
+    pub compact_at: Option<u64>,
 }
 
 impl fmt::Debug for Api {
@@ -57,15 +62,39 @@ impl Api {
                 fanout: Fanout::default(),
                 services,
                 definitions: Definitions::default(),
+                rbac: OnceLock::new(),
             }),
         };
         crate::boot::boot(&api).await?;
         crate::definitions::load(&api)?;
+        if let Some(revision) = options.compact_at {
+            let revision = revision.min(api.store().revision());
+            api.store().compact(revision).map_err(ApiError::internal)?;
+        }
+        crate::compaction::start(&api);
         Ok(api)
+    }
+
+    /// A handle that does not keep the server alive.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.inner)
+    }
+
+    pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+        weak.upgrade().map(|inner| Self { inner })
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    pub(crate) fn set_rbac(&self, rbac: Rbac) {
+        // A second front in the same process knows the same roles.
+        let _ = self.inner.rbac.set(rbac);
+    }
+
+    pub(crate) fn rbac(&self) -> Option<&Rbac> {
+        self.inner.rbac.get()
     }
 
     pub(crate) fn services(&self) -> &Arc<Allocations> {

@@ -1,22 +1,50 @@
 //! Who asks, and what they may do.
 
+mod bootstrap;
+mod escalation;
+mod impersonation;
+mod jwt;
+mod rbac;
+mod reviews;
+mod rules;
+mod service_accounts;
 mod static_tokens;
+mod token_request;
 
 use http::{HeaderMap, Response, header::AUTHORIZATION};
+use serde_json::json;
 use thiserror::Error;
 
 use crate::{
-    Answer, Api, ApiError, Call, Reason, User,
-    http::{Asked, Body, RequestInfo},
+    Answer, Api, ApiError, Call, Reason, User, Verb,
+    http::{Asked, Body, RequestInfo, respond},
     state::{StateDir, StateError},
 };
+use reviews::Review;
+use service_accounts::ServiceAccounts;
 
+use rbac::Following;
+pub(crate) use rbac::Rbac;
 pub use static_tokens::{StaticTokens, TokenFileError};
 
+const AUTHENTICATED: &str = "system:authenticated";
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+const ANONYMOUS: &str = "system:anonymous";
+const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+
 /// Whom the server knows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct AuthOptions {
     pub tokens: StaticTokens,
+    /// Who signs tokens of service accounts, and for whom they are if they do not say.
+    pub issuer: String,
+}
+
+impl Default for AuthOptions {
+    fn default() -> Self {
+        let issuer = "https://kubernetes.default.svc".to_owned();
+        Self { tokens: StaticTokens::default(), issuer }
+    }
 }
 
 /// Why the server cannot know anyone.
@@ -24,63 +52,133 @@ pub struct AuthOptions {
 pub enum AuthError {
     #[error(transparent)]
     State(#[from] StateError),
+    #[error("the key of service accounts cannot be used")]
+    Key,
+    #[error("cannot make the roles that every server has")]
+    Policy(#[from] ApiError),
 }
 
 #[derive(Debug)]
 pub(crate) struct Auth {
     tokens: StaticTokens,
+    accounts: ServiceAccounts,
+    rbac: Rbac,
+    _following: Following,
 }
-
-const AUTHENTICATED: &str = "system:authenticated";
 
 impl Auth {
     pub(crate) async fn open(
-        _api: &Api,
+        api: &Api,
         options: AuthOptions,
-        _state: &StateDir,
+        state: &StateDir,
     ) -> Result<Self, AuthError> {
-        Ok(Self { tokens: options.tokens })
+        let accounts = ServiceAccounts::open(api, options.issuer, state)?;
+        bootstrap::ensure(api).await?;
+        let (rbac, following) = Rbac::follow(api).await?;
+        api.set_rbac(rbac.clone());
+        Ok(Self { tokens: options.tokens, accounts, rbac, _following: following })
     }
 
-    pub(crate) fn authenticate(&self, asked: &Asked) -> Result<User, ApiError> {
+    pub(crate) async fn authenticate(&self, asked: &Asked) -> Result<User, ApiError> {
         let Some(token) = bearer(asked.header(AUTHORIZATION)) else { return Ok(anonymous()) };
-        let mut user = self.tokens.user(token).cloned().ok_or_else(unauthorized)?;
+        let user = self.user_of_token(token, &[]).await;
+        user.map(|(user, _)| user).ok_or_else(unauthorized)
+    }
+
+    /// The user of a token for one of some audiences; for this server if there are none.
+    async fn user_of_token(&self, token: &str, wanted: &[String]) -> Option<(User, Vec<String>)> {
+        let own = [self.accounts.issuer().to_owned()];
+        let wanted = if wanted.is_empty() { &own } else { wanted };
+        let (mut user, audiences) = match self.tokens.user(token) {
+            Some(user) => {
+                let audiences: Vec<String> =
+                    wanted.iter().filter(|audience| **audience == own[0]).cloned().collect();
+                if audiences.is_empty() {
+                    return None;
+                }
+                (user.clone(), audiences)
+            }
+            None => self.accounts.user(token, wanted).await?,
+        };
         user.groups.push(AUTHENTICATED.to_owned());
-        Ok(user)
+        Some((user, audiences))
     }
 
-    pub(crate) fn impersonate(&self, _headers: &HeaderMap, user: User) -> Result<User, ApiError> {
-        Ok(user)
+    pub(crate) fn impersonate(&self, headers: &HeaderMap, user: User) -> Result<User, ApiError> {
+        let other = impersonation::user(headers, |request| self.authorize(&user, request))?;
+        Ok(other.unwrap_or(user))
     }
 
-    pub(crate) fn authorize(&self, _user: &User, _info: &RequestInfo) -> Result<(), ApiError> {
-        Ok(())
+    pub(crate) fn authorize(&self, user: &User, info: &RequestInfo) -> Result<(), ApiError> {
+        self.rbac.allows(user, info).map(drop).map_err(|why| forbidden(user, info, &why))
     }
 
     /// Answers what is about users and tokens and not about objects.
-    pub(crate) async fn handle(
-        &self,
-        _api: &Api,
-        _call: &Call,
-    ) -> Option<Result<Answer, ApiError>> {
+    pub(crate) async fn handle(&self, api: &Api, call: &Call) -> Option<Result<Answer, ApiError>> {
+        let target = &call.target;
+        if target.verb != Verb::Create {
+            return None;
+        }
+        if let Some(review) = Review::of(&target.group, &target.resource) {
+            return Some(reviews::answer(self, review, api, call).await);
+        }
+        let parts = (&*target.group, &*target.resource, &*target.subresource);
+        if parts == ("", "serviceaccounts", "token") {
+            return Some(token_request::create(&self.accounts, api, call).await);
+        }
         None
     }
 
-    pub(crate) fn document(&self, _path: &str) -> Option<Response<Body>> {
-        None
+    /// What others need to verify tokens.
+    pub(crate) fn document(&self, path: &str) -> Option<Response<Body>> {
+        let issuer = self.accounts.issuer();
+        let (media_type, document) = match path {
+            "/.well-known/openid-configuration" => (
+                "application/json",
+                json!({
+                    "issuer": issuer,
+                    "jwks_uri": format!("{issuer}/openid/v1/jwks"),
+                    "response_types_supported": ["id_token"],
+                    "subject_types_supported": ["public"],
+                    "id_token_signing_alg_values_supported": ["ES256"],
+                }),
+            ),
+            "/openid/v1/jwks" => ("application/jwk-set+json", self.accounts.key_set()),
+            _ => return None,
+        };
+        Some(respond::bytes(200, media_type, document.to_string()))
     }
 }
 
 fn anonymous() -> User {
-    User {
-        name: "system:anonymous".to_owned(),
-        groups: vec!["system:unauthenticated".to_owned()],
-        ..User::default()
-    }
+    User { name: ANONYMOUS.to_owned(), groups: vec![UNAUTHENTICATED.to_owned()], ..User::default() }
 }
 
 fn unauthorized() -> ApiError {
     ApiError::new(401, Some(Reason::Unauthorized), "Unauthorized")
+}
+
+fn forbidden(user: &User, info: &RequestInfo, why: &str) -> ApiError {
+    let (name, verb) = (&user.name, &info.verb);
+    let Some(of) = &info.resource else {
+        let text = sanitized(format!("User {name:?} cannot {verb} path {:?}", info.path), why);
+        return ApiError::forbidden("", "", "", &text);
+    };
+    let place = match of.namespace.as_str() {
+        "" => "at the cluster scope".to_owned(),
+        namespace => format!("in the namespace {namespace:?}"),
+    };
+    let resource = of.qualified();
+    let group = &of.group;
+    let text =
+        format!("User {name:?} cannot {verb} resource {resource:?} in API group {group:?} {place}");
+    ApiError::forbidden(group, &of.resource, &of.name, &sanitized(text, why))
+}
+
+/// Browsers may show the text; nothing in it should be markup.
+fn sanitized(text: String, why: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    if why.is_empty() { text } else { format!("{text}: {why}") }
 }
 
 /// The token of an `Authorization` header. Other schemes are no credentials at all.
@@ -88,4 +186,18 @@ fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.trim().split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+fn service_account_name(namespace: &str, name: &str) -> String {
+    format!("{SERVICE_ACCOUNT}{namespace}:{name}")
+}
+
+/// Namespace and name of the service account that a user is.
+fn split_service_account(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user.strip_prefix(SERVICE_ACCOUNT)?.split_once(':')?;
+    (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
+}
+
+fn service_account_groups(namespace: &str) -> Vec<String> {
+    vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]
 }

@@ -20,9 +20,11 @@ mod call;
 mod catalog;
 mod changes;
 mod clock;
+mod compaction;
 mod definitions;
 mod discovery;
 mod error;
+
 mod fanout;
 mod http;
 mod local;

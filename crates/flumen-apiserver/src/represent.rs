@@ -1,56 +1,165 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
-use serde_json::{Value, json};
+use flumen_kinds::table::{Column, Table};
+use serde_json::{Map, Value, json};
 
-use crate::{ApiError, MetaVersion, Payload, Query, Reason, Representation, Resource};
+use crate::{
+    ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
+};
 
-/// A whole answer.
+/// A whole answer. What is no object of a resource, like a Status, stays as it is.
 pub(crate) fn payload(
     payload: Payload,
     representation: Representation,
-    _query: &Query,
+    query: &Query,
 ) -> Result<Value, ApiError> {
-    match (payload, representation) {
-        (Payload::Object { object, resource: Some(_) }, Representation::Metadata(version)) => {
-            Ok(metadata(object, version))
+    match payload {
+        Payload::Object { object, resource: Some(resource) } => {
+            self::object(object, &resource, representation, query)
         }
-        (Payload::Object { resource: Some(resource), .. }, Representation::MetadataList(_)) => {
-            let kind = go_type(&resource, false);
-            Err(not_acceptable(format!(
-                "you requested PartialObjectMetadataList, but the requested object is not a list ({kind})"
-            )))
+        Payload::Object { object, resource: None } => Ok(object),
+        Payload::List { resource, metadata, items } => {
+            list(&resource, metadata, items, representation, query)
         }
-        (Payload::List { resource, .. }, Representation::Metadata(_)) => {
-            let kind = go_type(&resource, true);
-            Err(not_acceptable(format!(
-                "you requested PartialObjectMetadata, but the requested object is a list ({kind})"
-            )))
-        }
-        (Payload::List { metadata: of, items, .. }, Representation::MetadataList(version)) => {
-            let items: Vec<Value> = items.into_iter().map(|item| metadata(item, version)).collect();
-            Ok(json!({
-                "kind": "PartialObjectMetadataList",
-                "apiVersion": version.api_version(),
-                "metadata": of,
-                "items": items,
-            }))
-        }
-        (Payload::Object { object, .. }, _) => Ok(object),
-        (Payload::List { resource, metadata, items }, _) => Ok(list(&resource, metadata, items)),
-        (Payload::Watch(_) | Payload::Text(_), _) => Ok(Value::Null),
+        Payload::Watch(_) | Payload::Text(_) => Ok(Value::Null),
     }
 }
 
-fn list(resource: &Resource, metadata: Value, items: Vec<Value>) -> Value {
-    json!({
-        "kind": resource.list_kind,
-        "apiVersion": resource.api_version(),
-        "metadata": metadata,
-        "items": items,
-    })
+/// One object, also of an event of a watch.
+pub(crate) fn object(
+    object: Value,
+    resource: &Resource,
+    representation: Representation,
+    query: &Query,
+) -> Result<Value, ApiError> {
+    match representation {
+        Representation::Object => Ok(object),
+        Representation::Metadata(version) => Ok(partial(object, version)),
+        Representation::MetadataList(_) => Err(not_acceptable(format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+            go_type(resource, "")
+        ))),
+        Representation::Table(version) => {
+            let mut metadata = Map::new();
+            if let Some(at) = object.pointer("/metadata/resourceVersion") {
+                metadata.insert("resourceVersion".to_owned(), at.clone());
+            }
+            table(resource, metadata.into(), vec![object], version, query)
+        }
+    }
 }
 
-fn metadata(mut object: Value, version: MetaVersion) -> Value {
+fn list(
+    resource: &Resource,
+    metadata: Value,
+    items: Vec<Value>,
+    representation: Representation,
+    query: &Query,
+) -> Result<Value, ApiError> {
+    match representation {
+        Representation::Object => Ok(json!({
+            "kind": resource.list_kind,
+            "apiVersion": resource.api_version(),
+            "metadata": metadata,
+            "items": items,
+        })),
+        Representation::Metadata(_) => Err(not_acceptable(format!(
+            "you requested PartialObjectMetadata, but the requested object is a list ({})",
+            go_type(resource, "List")
+        ))),
+        Representation::MetadataList(version) => {
+            let items: Vec<Value> = items.into_iter().map(|item| partial(item, version)).collect();
+            Ok(json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": version.api_version(),
+                "metadata": metadata,
+                "items": items,
+            }))
+        }
+        Representation::Table(version) => table(resource, metadata, items, version, query),
+    }
+}
+
+/// How much of its object a row has.
+#[derive(Clone, Copy)]
+enum Include {
+    None,
+    Metadata,
+    Object,
+}
+
+impl Include {
+    fn of(query: &Query) -> Result<Self, ApiError> {
+        match query.get("includeObject").unwrap_or_default() {
+            "None" => Ok(Self::None),
+            "" | "Metadata" => Ok(Self::Metadata),
+            "Object" => Ok(Self::Object),
+            other => Err(ApiError::bad_request(format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: \
+                 must be 'Metadata', 'Object', 'None', or empty"
+            ))),
+        }
+    }
+}
+
+fn table(
+    resource: &Resource,
+    metadata: Value,
+    items: Vec<Value>,
+    version: MetaVersion,
+    query: &Query,
+) -> Result<Value, ApiError> {
+    let include = Include::of(query)?;
+    let (columns, mut rows) = cells(resource, &items);
+    for (row, item) in rows.iter_mut().zip(items) {
+        let shown = match include {
+            Include::None => Value::Null,
+            Include::Metadata => partial(item, version),
+            Include::Object => whole(item, resource),
+        };
+        row.insert("object".to_owned(), shown);
+    }
+    Ok(json!({
+        "kind": "Table",
+        "apiVersion": version.api_version(),
+        "metadata": metadata,
+        "columnDefinitions": columns,
+        "rows": rows,
+    }))
+}
+
+/// The columns, and what is in them for every object.
+fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, Value>>) {
+    let now = clock::now();
+    let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => {
+            let table = Table::of(kind.group, kind.kind);
+            let rows = items.iter().map(|item| {
+                let mut row = row(table.cells(item, now));
+                if let Some(conditions) = table.conditions(item) {
+                    row.insert("conditions".to_owned(), conditions);
+                }
+                row
+            });
+            (table.columns.iter().map(Column::to_value).collect(), rows.collect())
+        }
+        Behaviour::Custom { version, .. } => {
+            let rows = items.iter().map(|item| row(version.cells(item, now)));
+            (version.column_definitions(), rows.collect())
+        }
+    }
+}
+
+fn whole(mut object: Value, resource: &Resource) -> Value {
+    if let Some(object) = object.as_object_mut() {
+        object.entry("apiVersion").or_insert_with(|| resource.api_version().into());
+        object.entry("kind").or_insert_with(|| resource.kind.clone().into());
+    }
+    object
+}
+
+fn partial(mut object: Value, version: MetaVersion) -> Value {
     json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": version.api_version(),
@@ -62,12 +171,14 @@ fn not_acceptable(message: String) -> ApiError {
     ApiError::new(406, Some(Reason::NotAcceptable), message)
 }
 
-/// The type as messages of the real server name it.
-fn go_type(resource: &Resource, list: bool) -> String {
+/// The type as the messages name it.
+fn go_type(resource: &Resource, suffix: &str) -> String {
+    if matches!(resource.behaviour, Behaviour::Custom { .. }) {
+        return format!("*unstructured.Unstructured{suffix}");
+    }
     let package = match resource.group.split('.').next() {
         None | Some("") => "core",
         Some(package) => package,
     };
-    let list = if list { "List" } else { "" };
-    format!("*{package}.{}{list}", resource.kind)
+    format!("*{package}.{}{suffix}", resource.kind)
 }

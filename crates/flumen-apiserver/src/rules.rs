@@ -10,11 +10,11 @@ mod scale;
 use std::{borrow::Cow, sync::Arc};
 
 use flumen_crd::Verdict;
-use flumen_kinds::{Media, Strict, Target, selectable::SelectableField};
+use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
-pub(crate) use self::scale::{replicas_path, scale_of, set_replicas};
+pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta};
 
@@ -33,6 +33,20 @@ pub(crate) struct Problems {
     pub warnings: Vec<String>,
     /// All of them as one error; empty if there are none.
     pub error: String,
+}
+
+impl Problems {
+    /// Adds what is strange about the patch that made an object.
+    pub(crate) fn prepend(&mut self, mut warnings: Vec<String>) {
+        const PREFIX: &str = "strict decoding error: ";
+        if warnings.is_empty() {
+            return;
+        }
+        let own = self.error.strip_prefix(PREFIX).map(|own| format!(", {own}"));
+        self.error = format!("{PREFIX}{}{}", warnings.join(", "), own.unwrap_or_default());
+        warnings.append(&mut self.warnings);
+        self.warnings = warnings;
+    }
 }
 
 impl From<Strict> for Problems {
@@ -87,6 +101,18 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
         }
         Behaviour::Custom { version, .. } => {
             custom::admit(version, value.clone(), Strict::default())
+        }
+    }
+}
+
+/// Reads what an apply made of an object.
+pub(crate) fn read_merged(resource: &Resource, mut merged: Value) -> Result<Value, String> {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => read_value(resource, &merged).map(|read| read.object),
+        Behaviour::Custom { version, .. } => {
+            version.admit_merged(&mut merged)?;
+            version.default(&mut merged);
+            Ok(merged)
         }
     }
 }
@@ -195,9 +221,27 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
             flumen_kinds::prepare_create(hub, object, now);
             if is_definition(hub) {
                 flumen_crd::prepare_create(object);
+                // What the status has before anyone has looked at the definition.
+                let status = &mut object["status"];
+                if status.get("acceptedNames").is_none() {
+                    status["acceptedNames"] = json!({ "kind": "", "plural": "" });
+                    status["conditions"] = Value::Null;
+                }
             }
         }
         Behaviour::Custom { version, .. } => version.prepare_create(object),
+    }
+}
+
+/// Fills in defaults of an object that is ready to be stored; tells whether there were any.
+pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { hub, .. } => {
+            let before = object.clone();
+            flumen_kinds::default(object, hub);
+            *object != before
+        }
+        Behaviour::Custom { .. } => false,
     }
 }
 
@@ -233,13 +277,14 @@ pub(crate) fn prepare_update(
 pub(crate) fn validate_create(resource: &Resource, object: &Value) -> Verdict {
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => {
-            let mut errors = flumen_kinds::validate_create(hub, object);
-            let mut warnings = flumen_kinds::warnings(hub, object, None);
             if is_definition(hub) {
+                let names = NameRule::Subdomain;
+                let mut errors = flumen_kinds::validate_metadata(object, false, names);
                 errors.extend(flumen_crd::validate_create(object));
-                warnings.extend(flumen_crd::warnings(object, None));
+                return Verdict { errors, warnings: flumen_crd::warnings(object, None) };
             }
-            Verdict { errors, warnings }
+            let errors = flumen_kinds::validate_create(hub, object);
+            Verdict { errors, warnings: flumen_kinds::warnings(hub, object, None) }
         }
         Behaviour::Custom { version, .. } => version.validate_create(object),
     }
@@ -254,13 +299,13 @@ pub(crate) fn validate_update(
 ) -> Verdict {
     match (&resource.behaviour, subresource) {
         (Behaviour::Builtin { hub, .. }, "") => {
-            let mut errors = flumen_kinds::validate_update(hub, new, old);
-            let mut warnings = flumen_kinds::warnings(hub, new, Some(old));
             if is_definition(hub) {
+                let mut errors = flumen_kinds::validate_metadata_update(new, old);
                 errors.extend(flumen_crd::validate_update(new, old));
-                warnings.extend(flumen_crd::warnings(new, Some(old)));
+                return Verdict { errors, warnings: flumen_crd::warnings(new, Some(old)) };
             }
-            Verdict { errors, warnings }
+            let errors = flumen_kinds::validate_update(hub, new, old);
+            Verdict { errors, warnings: flumen_kinds::warnings(hub, new, Some(old)) }
         }
         (Behaviour::Builtin { hub, .. }, _) => {
             let mut errors = flumen_kinds::validate_subresource_update(hub, subresource, new, old);
@@ -286,6 +331,14 @@ pub(crate) fn hub_kind<'a>(resource: &'a Resource, object: &'a Value) -> (&'a st
         Behaviour::Custom { .. } => {
             (&resource.group, object["kind"].as_str().unwrap_or(&resource.kind))
         }
+    }
+}
+
+/// What every answer about a version says that will go.
+pub(crate) fn deprecation(resource: &Resource) -> Option<&str> {
+    match &resource.behaviour {
+        Behaviour::Builtin { .. } => None,
+        Behaviour::Custom { version, .. } => version.deprecation_warning.as_deref(),
     }
 }
 

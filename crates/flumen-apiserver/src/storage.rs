@@ -15,7 +15,14 @@ pub(crate) struct Stored {
     /// In the version that it is stored in, with its `resourceVersion`.
     pub object: Value,
     pub revision: Revision,
+    /// Whether writing the same again is no change.
+    pub is_settled: bool,
 }
+
+/// Ends the value of an object to which defaults were added after it was prepared. The real server
+/// stores such an object without them and adds them whenever it reads it, so that the next write is a
+/// change although nobody sees it.
+const UNSETTLED: u8 = b' ';
 
 /// Why an object was not written.
 #[derive(Debug)]
@@ -75,9 +82,20 @@ pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>,
     bytes
 }
 
+/// The value of a new object, which gets the defaults that preparation took away or made possible.
+pub(crate) fn encode_new(resource: &Resource, object: &mut Value) -> Result<Vec<u8>, ApiError> {
+    let changed = rules::fill_defaults(resource, object);
+    let mut value = encode(resource, object)?;
+    if changed {
+        value.push(UNSETTLED);
+    }
+    Ok(value)
+}
+
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {
     let Some(entry) = store.get(key) else { return Ok(None) };
-    Ok(Some(Stored { object: decode(&entry)?, revision: entry.revision }))
+    let is_settled = entry.value.last() != Some(&UNSETTLED);
+    Ok(Some(Stored { object: decode(&entry)?, revision: entry.revision, is_settled }))
 }
 
 /// Writes an object if the key is still as it was: at a revision, or absent.

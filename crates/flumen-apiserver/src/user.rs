@@ -15,6 +15,11 @@ impl User {
     /// May do everything.
     pub const MASTERS: &str = "system:masters";
 
+    /// Whether rules do not matter.
+    pub(crate) fn is_master(&self) -> bool {
+        self.groups.iter().any(|group| group == Self::MASTERS)
+    }
+
     /// A part of the server itself.
     pub fn internal(name: &str) -> Self {
         Self { name: name.to_owned(), groups: vec![Self::MASTERS.to_owned()], ..Self::default() }

@@ -1,6 +1,6 @@
 //! What each verb does, for built-in and custom resources alike.
 
-mod body;
+pub(crate) mod body;
 mod collection;
 mod continuation;
 mod create;
@@ -15,14 +15,14 @@ mod scale;
 mod selection;
 mod update;
 mod watch;
-mod write;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
-use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb};
+use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb, rules};
 
 pub use self::watch::{WatchEvent, WatchKind};
-pub(crate) use self::{request::Request, watch::Watcher};
+pub(crate) use self::{options::WriteOptions, request::Request, watch::Watcher};
 
 /// Carries out a call on a resource.
 pub(crate) async fn handle(
@@ -31,6 +31,9 @@ pub(crate) async fn handle(
     resource: Arc<Resource>,
 ) -> Result<Answer, ApiError> {
     let request = Request::new(api, call, resource);
+    if let Some(warning) = rules::deprecation(&request.resource) {
+        request.warn(warning);
+    }
     let target = &call.target;
     let verbs = match &*target.subresource {
         "" => &request.resource.verbs,

@@ -11,7 +11,7 @@ use crate::{
     check::{self, Before, NO_PLACE},
     columns::Column,
     compare_versions, defaults,
-    definition::{Spec, VersionSpec, texts},
+    definition::{Names, Spec, VersionSpec, texts},
     embedded, list_types, number, openapi,
     openapi::{OpenApi, Published},
     prune,
@@ -71,12 +71,9 @@ impl Served {
     pub fn new(definition: &Value) -> Self {
         let spec = Spec::read(definition);
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let accepted = &definition["status"]["acceptedNames"];
-        let names = if accepted.is_object() {
-            crate::definition::Names::read(accepted)
-        } else {
-            crate::definition::Names::read(&definition["spec"]["names"])
-        };
+        let accepted = Names::read(&definition["status"]["acceptedNames"]);
+        let is_named = !accepted.plural.is_empty();
+        let names = if is_named { accepted } else { Names::read(&definition["spec"]["names"]) };
         let mut versions: Vec<_> =
             spec.versions.iter().map(|version| Arc::new(Version::new(&spec, version))).collect();
         versions.sort_by(|a, b| compare_versions(&a.name, &b.name));
@@ -172,6 +169,16 @@ impl Version {
         Ok(unknown)
     }
 
+    /// The same for an object into which the server merged what a client applied. The schema knows all
+    /// of it; nulls are left for validation to see.
+    pub fn admit_merged(&self, object: &mut Value) -> Result<(), String> {
+        number::normalize(object);
+        match object {
+            Value::Object(map) => embedded::coerce_metadata(map, "", &mut Vec::new()),
+            _ => Ok(()),
+        }
+    }
+
     /// Fills in what the schema has defaults for.
     pub fn default(&self, object: &mut Value) {
         if let Some(schema) = &self.schema {
@@ -225,7 +232,8 @@ impl Version {
 
     /// What is wrong with a new object.
     pub fn validate_create(&self, object: &Value) -> Verdict {
-        let mut verdict = Verdict { errors: self.check_kind(object), ..Verdict::default() };
+        let warnings = Self::warn(object, None);
+        let mut verdict = Verdict { errors: self.check_kind(object), warnings };
         if verdict.errors.is_empty() {
             let names = NameRule::Subdomain;
             verdict.errors.extend(flumen_kinds::validate_metadata(
@@ -248,7 +256,8 @@ impl Version {
 
     /// What is wrong with an object that replaces another.
     pub fn validate_update(&self, new: &Value, old: &Value) -> Verdict {
-        let mut verdict = Verdict { errors: self.check_kind(new), ..Verdict::default() };
+        let warnings = Self::warn(new, Some(old));
+        let mut verdict = Verdict { errors: self.check_kind(new), warnings };
         if verdict.errors.is_empty() {
             verdict.errors.extend(flumen_kinds::validate_metadata_update(new, old));
             if let Some(schema) = &self.schema {
@@ -288,27 +297,16 @@ impl Version {
         verdict
     }
 
-    /// What a user should know about a valid object: finalizers that others may take for theirs, and
-    /// rules that do not hold but did not hold before either.
-    pub fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+    /// New finalizers that others may take for theirs.
+    fn warn(new: &Value, old: Option<&Value>) -> Vec<String> {
         let finalizers = |object: &'_ Value| {
             let mut names = texts(&object["metadata"], "finalizers");
             names.sort_unstable();
             names.into_iter().map(str::to_owned).collect::<Vec<_>>()
         };
         let known = old.map(finalizers).unwrap_or_default();
-        let mut warnings: Vec<String> = finalizers(new)
-            .into_iter()
-            .filter(|name| !known.contains(name))
-            .filter_map(|name| finalizer_warning(&name))
-            .collect();
-        if let (Some(rules), Some(old)) = (&self.rules, old) {
-            let mut budget = RuleSet::BUDGET;
-            let (schema, at) = (self.schema.as_ref(), Path::ROOT);
-            let found = rules.check_ratcheting(new, Some(old), schema, &at, &mut budget);
-            warnings.extend(found.warnings);
-        }
-        warnings
+        let new = finalizers(new).into_iter().filter(|name| !known.contains(name));
+        new.filter_map(|name| finalizer_warning(&name)).collect()
     }
 
     fn check_kind(&self, object: &Value) -> Vec<FieldError> {

@@ -81,7 +81,10 @@ pub fn prepare_create(definition: &mut Value) {
     let Some(map) = definition.as_object_mut() else { return };
     map.remove("status");
     if let Some(storage) = storage {
-        map.insert("status".to_owned(), json!({ "storedVersions": [storage] }));
+        let names = json!({ "kind": "", "plural": "" });
+        let status =
+            json!({ "acceptedNames": names, "conditions": null, "storedVersions": [storage] });
+        map.insert("status".to_owned(), status);
     }
     set_generation(definition, 1);
 }

@@ -28,9 +28,27 @@ enum Test {
     LessThan(i64),
 }
 
+/// Whose words mistakes are told in. The same library said it differently over the years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wording {
+    /// The tools that have the library inside.
+    Tools,
+    /// The API server of today.
+    Server,
+}
+
 impl LabelSelector {
     pub fn parse(text: &str) -> Result<Self, String> {
-        Parser { tokens: scan(text), position: 0 }.requirements().map(Self)
+        Self::parse_in(text, Wording::Tools)
+    }
+
+    /// The same, with the messages of the API server.
+    pub fn parse_query(text: &str) -> Result<Self, String> {
+        Self::parse_in(text, Wording::Server)
+    }
+
+    fn parse_in(text: &str, wording: Wording) -> Result<Self, String> {
+        Parser { tokens: scan(text), position: 0, wording }.requirements().map(Self)
     }
 
     /// Whether everything matches.
@@ -148,6 +166,7 @@ const fn sign(text: &[u8]) -> Token<'_> {
 struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     position: usize,
+    wording: Wording,
 }
 
 impl<'a> Parser<'a> {
@@ -201,7 +220,7 @@ impl<'a> Parser<'a> {
             Token::Name(key) => key,
             other => return Err(expected(other, "identifier")),
         };
-        check_key(key)?;
+        check_key(key, self.wording)?;
         let test = if is_negated {
             Test::IsMissing
         } else if matches!(self.peek(), Token::End | Token::Comma) {
@@ -222,12 +241,23 @@ impl<'a> Parser<'a> {
             | Token::NotEquals
             | Token::GreaterThan
             | Token::LessThan => vec![self.value()?],
-            other => return Err(expected(other, "'=', '!=', '==', 'in', notin'")),
+            other => {
+                let operators = match self.wording {
+                    Wording::Tools => "'=', '!=', '==', 'in', notin'",
+                    Wording::Server => "in, notin, =, ==, !=, gt, lt",
+                };
+                return Err(expected(other, operators));
+            }
         };
         let number = || {
             let number = values.first().and_then(|value| value.parse().ok());
-            number
-                .ok_or_else(|| "for 'Gt', 'Lt' operators, the value must be an integer".to_owned())
+            let problem = "for 'Gt', 'Lt' operators, the value must be an integer";
+            number.ok_or_else(|| match (self.wording, values.first()) {
+                (Wording::Server, Some(value)) => {
+                    format!("values[0]: Invalid value: {value:?}: {problem}")
+                }
+                _ => problem.to_owned(),
+            })
         };
         let test = match operator {
             Token::GreaterThan => Test::GreaterThan(number()?),
@@ -235,7 +265,8 @@ impl<'a> Parser<'a> {
             Token::NotIn | Token::NotEquals => Test::NotIn(values.clone()),
             _ => Test::In(values.clone()),
         };
-        values.iter().try_for_each(|value| check_value(key, value))?;
+        let mut places = values.iter().enumerate();
+        places.try_for_each(|(place, value)| check_value(key, place, value, self.wording))?;
         Ok(test)
     }
 
@@ -347,6 +378,27 @@ mod tests {
     fn check_error(selector: &str, expected: &str) {
         let error = LabelSelector::parse(selector).expect_err("the selector is broken");
         assert!(error.starts_with(expected), "{selector}: {error}");
+    }
+
+    #[test]
+    fn the_server_has_its_own_words() {
+        let check = |selector: &str, expected: &str| {
+            let error = LabelSelector::parse_query(selector).expect_err("the selector is broken");
+            assert!(error.starts_with(expected), "{selector}: {error}");
+        };
+        check(
+            "a b",
+            "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+        );
+        check("/a", "unable to parse requirement: <nil>: Invalid value: \"/a\": prefix part must");
+        check(
+            "a=-",
+            "unable to parse requirement: values[0][a]: Invalid value: \"-\": a valid label",
+        );
+        check(
+            "a>x",
+            "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt'",
+        );
     }
 
     #[test]

@@ -140,6 +140,15 @@ pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
     Ok(Decoded { object: read.object, strict })
 }
 
+/// Fields that are there twice in a JSON text of no type, such as a patch. A text that is no JSON has
+/// none.
+pub fn duplicates(body: &[u8]) -> Vec<String> {
+    match json::scan(body) {
+        Ok(tape) if tape.root().has_duplicates() => typed::duplicates(tape.root()),
+        _ => Vec::new(),
+    }
+}
+
 /// The first bytes of a body, for messages.
 fn start_of(body: &[u8]) -> String {
     const SHOWN: usize = 30;

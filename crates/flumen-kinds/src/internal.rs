@@ -27,9 +27,10 @@ fn read_types(text: &'static str) -> HashMap<&'static str, Vec<Member>> {
     let entry = |line: &'static str| {
         let mut words = line.split(' ');
         let name = words.next().unwrap_or_default();
-        let member = |word: &'static str| match word.strip_prefix('+') {
-            Some(form) => Some(Member::Embedded(form)),
-            None => {
+        let member = |word: &'static str| {
+            if let Some(form) = word.strip_prefix('+') {
+                Some(Member::Embedded(form))
+            } else {
                 let (name, rest) = word.split_once('=')?;
                 let (json, form) = rest.split_once(':')?;
                 Some(Member::Field { name, json, form })
@@ -85,8 +86,8 @@ pub(crate) fn pretty(of: &str, value: &Value) -> String {
 /// JSON whose fields have an order.
 enum Tree {
     Leaf(Value),
-    List(Vec<Tree>),
-    Fields(Vec<(String, Tree)>),
+    List(Vec<Self>),
+    Fields(Vec<(String, Self)>),
 }
 
 fn tree(form: &str, value: Option<&Value>, above: &Value) -> Tree {
@@ -129,16 +130,16 @@ fn tree(form: &str, value: Option<&Value>, above: &Value) -> Tree {
 fn members(fields: &mut Vec<(String, Tree)>, of: &str, value: &Value, above: &Value) {
     for member in TYPES.get(of).map_or(&[][..], Vec::as_slice) {
         match member {
-            Member::Embedded(form) => match form.strip_prefix('@') {
-                Some(inner) => members(fields, inner, value, above),
-                // Only metadata is embedded with names of its own.
-                None => {
-                    let of = "apimachinery.pkg.apis.meta.v1.ObjectMeta";
-                    if let Tree::Fields(inner) = served(of, value.part("metadata")) {
-                        fields.extend(inner);
-                    }
+            Member::Embedded(form) if form.starts_with('@') => {
+                members(fields, &form[1..], value, above);
+            }
+            // Only metadata is embedded with names of its own.
+            Member::Embedded(_) => {
+                let of = "apimachinery.pkg.apis.meta.v1.ObjectMeta";
+                if let Tree::Fields(inner) = served(of, value.part("metadata")) {
+                    fields.extend(inner);
                 }
-            },
+            }
             Member::Field { name, json, form } => {
                 let found = match json.strip_prefix('^') {
                     Some(json) => above.get(json),

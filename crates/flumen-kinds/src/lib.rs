@@ -5,11 +5,11 @@ mod convert;
 mod decode;
 mod defaults;
 mod document;
+mod go_json;
 mod internal;
 mod json;
 mod prepare;
 mod protobuf;
-mod quantity;
 mod read;
 pub mod selectable;
 pub mod table;
@@ -20,10 +20,12 @@ pub use canonical::{canonical, zero};
 pub use convert::{convert, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
+    duplicates,
 };
 pub use defaults::{default, default_type};
 pub use document::Document;
 pub use flumen_object::{Quantity, QuantityError};
+pub use go_json::go_json;
 pub use prepare::{
     creates_on_update, prepare_create, prepare_subresource_update, prepare_update, reset_fields,
     updates_without_version,

@@ -7,14 +7,14 @@ mod pods;
 mod services;
 mod single;
 mod strategy;
-mod zero;
 
-use flumen_schema::api::ApiKind;
+use flumen_schema::api::{Api, ApiKind};
 use serde_json::Value;
 
 pub(crate) use pods::quality_of_service;
 pub use strategy::{creates_on_update, reset_fields, updates_without_version};
 
+use crate::canonical::zero_form;
 use crate::read::Read;
 use strategy::Generation;
 
@@ -26,9 +26,11 @@ pub fn prepare_create(kind: &ApiKind, object: &mut Value, now: &str) {
         set_meta(object, "generation", 1.into());
     }
     if strategy.has_status {
-        set(object, "status", zero::status(kind));
+        set(object, "status", empty_status(kind));
     }
     (strategy.create)(object, now);
+    // What is stored is read again with defaults, which may follow from what was just set.
+    crate::default(object, kind);
 }
 
 /// Prepares an object that replaces another.
@@ -75,6 +77,12 @@ pub fn prepare_subresource_update(
         _ => single::prepare_subresource(kind.kind, subresource, new, old, now),
     }
     keep_meta(new, old);
+}
+
+/// The status of an object that nobody has looked at yet.
+fn empty_status(kind: &ApiKind) -> Value {
+    let status = Api::get().type_of(kind.object).field("status");
+    status.map_or(Value::Null, |field| zero_form(&field.form))
 }
 
 fn keep_generation(new: &mut Value, old: &Value) {

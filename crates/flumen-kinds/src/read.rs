@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use flumen_object::Quantity;
 use serde_json::{Map, Value};
 
 pub(crate) trait Read {
@@ -69,4 +70,22 @@ impl Read for Value {
     fn some(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| !value.is_null())
     }
+}
+
+/// An amount of a resource; nothing if there is none.
+pub(crate) fn quantity(value: &Value) -> Quantity {
+    match value {
+        Value::String(text) => Quantity::parse(text).unwrap_or_else(|_| Quantity::from(0)),
+        other => Quantity::from(other.as_i64().unwrap_or_default()),
+    }
+}
+
+/// Whether there is something of it.
+pub(crate) fn is_positive(quantity: &Quantity) -> bool {
+    !quantity.is_zero() && !quantity.is_negative()
+}
+
+/// Whether it is whole when it is rounded up to thousandths.
+pub(crate) fn is_integer(quantity: &Quantity) -> bool {
+    quantity.milli() % 1000 == 0
 }

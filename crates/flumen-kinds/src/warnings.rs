@@ -3,12 +3,13 @@
 mod addresses;
 mod pods;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flumen_fields::Path;
 use flumen_schema::api::ApiKind;
 use serde_json::Value;
 
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, is_integer, quantity};
 use crate::validate::dns_label;
 
 /// What the server says in every answer about a kind that is on its way out.
@@ -104,6 +105,15 @@ pub fn warnings(kind: &ApiKind, new: &Value, old: Option<&Value>) -> Vec<String>
             claim(&mut found, &Path::new("spec"), spec);
         }
         ("", "PersistentVolume") => volume(&mut found, new),
+        ("", "Secret") if new.text("type") == "kubernetes.io/tls" => key_pair(&mut found, new),
+        ("storage.k8s.io", "CSIDriver") => {
+            let requests = spec.list("tokenRequests");
+            let was = old.map_or(&[][..], |old| old.part("spec").list("tokenRequests"));
+            let unsaid = spec.some("serviceAccountTokenInSecrets").is_none();
+            if requests != was && !requests.is_empty() && unsaid {
+                found.push("spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes".into());
+            }
+        }
         ("storage.k8s.io", "StorageClass") => topologies(&mut found, new),
         ("node.k8s.io", "RuntimeClass") => {
             for key in new.part("scheduling").map("nodeSelector").keys() {
@@ -174,14 +184,12 @@ fn annotation(found: &mut Vec<String>, object: &Value, key: &str, text: &str) {
 }
 
 fn fraction(found: &mut Vec<String>, at: &Path<'_>, list: &Value, resource: &str) {
-    if let Some(value) = list.some(resource) {
-        if !Quantity::of(value).is_integer() {
-            let text = value.as_str().unwrap_or_default();
-            let at = at.key(resource);
-            found.push(format!(
-                "{at}: fractional byte value {text:?} is invalid, must be an integer"
-            ));
-        }
+    if let Some(value) = list.some(resource)
+        && !is_integer(&quantity(value))
+    {
+        let text = value.as_str().unwrap_or_default();
+        let at = at.key(resource);
+        found.push(format!("{at}: fractional byte value {text:?} is invalid, must be an integer"));
     }
 }
 
@@ -190,6 +198,16 @@ fn claim(found: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     let at = at.child("resources");
     for field in ["requests", "limits"] {
         fraction(found, &at.child(field), spec.part("resources").part(field), "storage");
+    }
+}
+
+/// A certificate and its key have to look like such; nobody reads them here.
+fn key_pair(found: &mut Vec<String>, secret: &Value) {
+    for (field, what) in [("tls.crt", "certificate"), ("tls.key", "key")] {
+        let bytes = STANDARD.decode(secret.part("data").text(field)).unwrap_or_default();
+        if !String::from_utf8_lossy(&bytes).contains("-----BEGIN ") {
+            return found.push(format!("tls: failed to find any PEM data in {what} input"));
+        }
     }
 }
 

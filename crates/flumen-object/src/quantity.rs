@@ -180,4 +180,6 @@ impl fmt::Display for Quantity {
 }
 
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod tests;

@@ -1,5 +1,10 @@
 //! Carrying out what controllers decide.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use flumen_apiserver::{
     Api, ApiError, Call, Client, Deletion, Media, Query, Reason, Representation, Target, User, Verb,
 };
@@ -20,6 +25,7 @@ pub(crate) struct Clients {
     kubelet: Client,
     scheduler: Client,
     aggregation: Client,
+    events: Arc<AtomicU64>,
 }
 
 /// What came of a plan.
@@ -49,6 +55,7 @@ impl Clients {
             kubelet: client(Writer::Kubelet.name()),
             scheduler: client(Writer::Scheduler.name()),
             aggregation: client("clusterrole-aggregation-controller"),
+            events: Arc::default(),
         }
     }
 
@@ -115,16 +122,20 @@ impl Clients {
                 return ignore_missing(done);
             }
             Action::Tell(told) => {
-                let source = if told.source == "kubelet" { &self.kubelet } else { &self.manager };
-                let event = event(&told, now);
-                let of = Kind::Event.resource();
-                // Nothing depends on events; in a namespace that ends they are refused.
-                let _ = source.create(of, object::namespace(&event), &event).await;
+                self.tell(&told, now).await;
                 return Ok(());
             }
         };
         outcome.written.push((kind, object));
         Ok(())
+    }
+
+    /// Posts an event. Nothing depends on events; in a namespace that ends they are refused.
+    pub(crate) async fn tell(&self, told: &Told, now: Timestamp) {
+        let writer = if told.source == "kubelet" { Writer::Kubelet } else { Writer::Manager };
+        let event = event(told, now, self.events.fetch_add(1, Ordering::Relaxed));
+        let of = Kind::Event.resource();
+        let _ = self.of(writer).create(of, object::namespace(&event), &event).await;
     }
 
     async fn bind(&self, pod: &Id, uid: &str, node: &str) -> Result<(), ApiError> {
@@ -162,8 +173,9 @@ fn ignore_missing(done: Result<(), ApiError>) -> Result<(), ApiError> {
     }
 }
 
-/// An event as controllers post it. Its name is that of the object with the time, so that it is new.
-pub(crate) fn event(told: &Told, now: Timestamp) -> Value {
+/// An event as controllers post it. Its name is that of the object with the time and a number, so that
+/// it is new.
+fn event(told: &Told, now: Timestamp, number: u64) -> Value {
     let name = object::text(&told.about, "/name");
     let namespace = match object::text(&told.about, "/namespace") {
         "" => "default",
@@ -173,7 +185,7 @@ pub(crate) fn event(told: &Told, now: Timestamp) -> Value {
     let mut event = json!({
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": format!("{name}.{:x}", now.as_nanosecond()), "namespace": namespace},
+        "metadata": {"name": format!("{name}.{:x}", now.as_nanosecond() + i128::from(number)), "namespace": namespace},
         "involvedObject": told.about,
         "reason": told.reason,
         "message": told.message,

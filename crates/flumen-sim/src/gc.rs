@@ -21,10 +21,11 @@ use serde_json::{Value, json};
 
 use crate::{
     Clock,
+    act::Clients,
     clock::later,
     follow::Follower,
     object::{self, has_finalizer, items, text},
-    plan::{Told, reference},
+    plan::{Told, Writer, reference},
 };
 use graph::{Graph, Place};
 use verdict::{OwnerState, Verdict};
@@ -37,6 +38,7 @@ const RETRY: Duration = Duration::from_secs(5);
 
 pub(crate) struct Collector {
     client: Client,
+    clients: Clients,
     clock: Clock,
     graph: Graph,
     waiting: BTreeSet<Place>,
@@ -95,7 +97,8 @@ impl Follower for Collector {
 impl Collector {
     pub(crate) fn new(api: Api, clock: Clock) -> Self {
         Self {
-            client: Client::new(api, "kube-controller-manager"),
+            clients: Clients::new(&api),
+            client: Client::new(api, Writer::Manager.name()),
             clock,
             graph: Graph::default(),
             waiting: BTreeSet::new(),
@@ -259,9 +262,6 @@ impl Collector {
             message,
             source: "garbage-collector-controller",
         };
-        let event = crate::act::event(&told, self.clock.now());
-        let of = crate::kind::Kind::Event.resource();
-        // Nothing depends on events.
-        let _ = self.client.create(of, object::namespace(&event), &event).await;
+        self.clients.tell(&told, self.clock.now()).await;
     }
 }

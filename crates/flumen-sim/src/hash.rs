@@ -16,9 +16,23 @@ pub(crate) fn of(value: &Value, collisions: Option<i64>) -> String {
     safe(&fnv(text.as_bytes()).to_string())
 }
 
+/// Some letters that look random and are always the same for a seed.
+pub(crate) fn letters(seed: &str, count: usize) -> String {
+    let mut hash = u64::from(fnv(seed.as_bytes())) << 32;
+    hash |= u64::from(fnv(format!("{seed}/").as_bytes()));
+    let mut letters = String::new();
+    for _ in 0..count {
+        // The alphabet has 27 letters.
+        letters.push(char::from(LETTERS[usize::try_from(hash % 27).unwrap_or_default()]));
+        hash /= 27;
+    }
+    letters
+}
+
+const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
 /// Replaces each digit by a letter or digit that cannot be part of a word.
 fn safe(digits: &str) -> String {
-    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     digits.bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
 }
 

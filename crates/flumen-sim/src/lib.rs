@@ -34,6 +34,7 @@ mod clock;
 mod concern;
 mod endpoints;
 mod engine;
+mod expiry;
 mod follow;
 mod gc;
 mod hash;
@@ -155,6 +156,8 @@ pub fn start(api: &Api, controllers: Controllers, settings: &Settings) -> Runnin
         let engine = Engine::new(api, settings.clone(), rules);
         tasks.spawn(follow(api.clone(), clock.clone(), collector));
         tasks.spawn(follow(api.clone(), clock.clone(), namespaces));
+        let expiry = expiry::Expiry::new(api.clone(), clock.clone());
+        tasks.spawn(follow(api.clone(), clock.clone(), expiry));
         tasks.spawn(follow(api.clone(), clock.clone(), engine));
     }
     Running { tasks }

@@ -17,6 +17,7 @@ use crate::{
     follow::Follower,
     kind::Kind,
     object::{self, items, text},
+    plan::Writer,
 };
 
 /// How long to wait before a namespace that is not empty is looked at again, if nothing in it changes.
@@ -88,7 +89,7 @@ impl Follower for Namespaces {
 impl Namespaces {
     pub(crate) fn new(api: Api, clock: Clock) -> Self {
         Self {
-            client: Client::new(api, "kube-controller-manager"),
+            client: Client::new(api, Writer::Manager.name()),
             clock,
             ending: BTreeSet::new(),
             waiting: BTreeSet::new(),

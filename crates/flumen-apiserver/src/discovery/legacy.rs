@@ -106,7 +106,7 @@ fn storage_hash(resource: &Resource) -> String {
     let kind = &resource.kind;
     let (group, version) = match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => (hub.group, hub.version),
-        Behaviour::Custom { storage, .. } => (&*storage.group, &*storage.name),
+        Behaviour::Custom { storage, .. } => (&*resource.group, &*storage.name),
     };
     let digest = Sha256::digest(format!("{group}/{version}/{kind}").as_bytes());
     STANDARD.encode(&digest[..8])

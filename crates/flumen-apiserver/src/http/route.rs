@@ -76,7 +76,10 @@ pub(crate) fn route(
     }
     let subresource = match place.subresource.as_str() {
         "" => None,
-        name => Some(resource.subresource(name).ok_or_else(lost)?),
+        name => Some(resource.subresource(name).ok_or_else(|| match is_custom(resource) {
+            true => ApiError::not_found(&resource.group, &resource.plural, &place.name).into(),
+            false => lost(),
+        })?),
     };
     if place.rest > 0 && subresource.is_none_or(|sub| sub.name != "proxy") {
         return Err(lost());
@@ -86,8 +89,16 @@ pub(crate) fn route(
     if across && !has("list") {
         return Err(lost());
     }
-    let verb = verb(method, &info.verb)
-        .filter(|verb| has(verb.name()) && (!across || matches!(verb, Verb::List | Verb::Watch)));
+    let fits = |verb: Verb| match verb {
+        Verb::List | Verb::Watch => true,
+        Verb::Create => !across && (named == subresource.is_some()),
+        Verb::DeleteCollection => !across,
+        Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => !across && named,
+    };
+    let verb = verb(method, &info.verb).filter(|verb| has(verb.name()) && fits(*verb));
+    if across && is_custom(resource) && verb.is_none() {
+        return Err(lost());
+    }
     let Some(verb) = verb else {
         return Err(refused(resource, place, &info.verb).into());
     };

@@ -32,7 +32,7 @@ use super::{
     route::{self, Astray, Route},
 };
 use crate::{
-    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Verb, auth::Auth,
+    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Resource, Verb, auth::Auth,
     discovery::Discovery, openapi::OpenApi, represent,
 };
 
@@ -108,7 +108,7 @@ impl Front {
         body: Incoming,
         slot: OwnedSemaphorePermit,
     ) -> Result<Response<Body>, ApiError> {
-        let user = self.auth.authenticate(&asked)?;
+        let user = self.auth.authenticate(&asked).await?;
         let user = self.auth.impersonate(&asked.headers, user)?;
         self.auth.authorize(&user, &asked.info)?;
         let catalog = self.api.catalog();
@@ -133,10 +133,12 @@ impl Front {
             representation: accepted.representation,
             target: route.target,
         };
-        let answer = match self.auth.handle(&self.api, &call).await {
+        let deprecated = deprecation(&route.resource);
+        let mut answer = match self.auth.handle(&self.api, &call).await {
             Some(answer) => answer?,
             None => self.api.handle(call).await?,
         };
+        answer.warnings.extend(deprecated);
         respond_to(&asked, accepted, answer, slot)
     }
 
@@ -157,7 +159,8 @@ impl Front {
             None
         };
         let bytes = body::read(body).await?;
-        if media.is_some() || bytes.is_empty() {
+        let deletes = matches!(verb, Verb::Delete | Verb::DeleteCollection);
+        if media.is_some() || bytes.is_empty() && deletes {
             return Ok((media, bytes));
         }
         Ok((Some(body::media(asked.header(CONTENT_TYPE), verb, custom)?), bytes))
@@ -193,6 +196,25 @@ impl Front {
             },
         }
     }
+}
+
+/// Kinds that still work and should not be used: group, version, kind, and what is said about them.
+const DEPRECATED: [(&str, &str, &str, &str); 2] = [
+    ("", "v1", "ComponentStatus", "v1 ComponentStatus is deprecated in v1.19+"),
+    (
+        "",
+        "v1",
+        "Endpoints",
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
+];
+
+fn deprecation(resource: &Resource) -> Option<String> {
+    let Resource { group, version, kind, .. } = resource;
+    let of = |entry: &&(&str, &str, &str, &str)| {
+        entry.0 == group && entry.1 == version && entry.2 == kind
+    };
+    DEPRECATED.iter().find(of).map(|(.., text)| (*text).to_owned())
 }
 
 fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {

@@ -24,6 +24,22 @@ impl JsonPatch {
         self.0.len()
     }
 
+    /// The containers that the paths lead through, as a tree of objects.
+    pub(crate) fn touched(&self) -> Value {
+        let mut tree = Value::Object(Map::new());
+        for path in self.0.iter().filter_map(|operation| operation.get("path")?.as_str()) {
+            let mut place = &mut tree;
+            let containers = path.rsplit_once('/').map_or("", |(containers, _)| containers);
+            for key in containers.split('/').skip(1).map(unescape) {
+                place = &mut place[key];
+                if place.is_null() {
+                    *place = Value::Object(Map::new());
+                }
+            }
+        }
+        tree
+    }
+
     pub(crate) fn apply(&self, document: &mut Value) -> Result<(), DoesNotApply> {
         let mut copied = 0;
         for operation in &self.0 {

@@ -74,13 +74,13 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();
+    let value = storage::encode_new(&request.resource, &mut object)?;
     if write.options.dry_run {
         return match storage::get(store, &key)? {
             Some(existing) => Err(already_exists(request, &name, &existing.object)),
             None => Ok(object),
         };
     }
-    let value = storage::encode(&request.resource, &mut object)?;
     match storage::put(store, key.clone(), None, value).await {
         Ok(revision) => {
             reservation.keep();

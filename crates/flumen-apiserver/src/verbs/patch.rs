@@ -41,7 +41,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
                 let object = ownership.apply(present.as_ref(), config, manager, force)?;
-                read_applied(request, &object)?
+                read_applied(request, object)?
             }
         };
         if live.is_none() && !meta::uid(&object).is_empty() {
@@ -116,9 +116,8 @@ fn configuration(request: &Request<'_>, validation: FieldValidation) -> Result<V
     Ok(config)
 }
 
-fn read_applied(request: &Request<'_>, object: &Value) -> Result<Value, ApiError> {
-    let read = rules::read_value(&request.resource, object);
-    read.map(|read| read.object).map_err(|why| ApiError::new(500, None, why))
+fn read_applied(request: &Request<'_>, object: Value) -> Result<Value, ApiError> {
+    rules::read_merged(&request.resource, object).map_err(|why| ApiError::new(500, None, why))
 }
 
 /// A patch of one of the types that change what is there.
@@ -177,12 +176,16 @@ impl Patch {
         let invalid = |why: String| {
             let shown = match self {
                 Self::Strategic(patch) => crate::patch::printed(patch),
-                _ => present.to_string(),
+                Self::Merge(patch) => flumen_kinds::go_json(&present, of, patch),
+                Self::Json(patch) => flumen_kinds::go_json(&present, of, &patch.touched()),
             };
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
         };
-        let Read { object, problems } = read(&present).map_err(invalid)?;
+        let Read { object, mut problems } = read(&present).map_err(invalid)?;
+        if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
+            problems.prepend(flumen_kinds::duplicates(&request.call.body));
+        }
         body::report(request, validation, problems).map_err(invalid)?;
         Ok(object)
     }

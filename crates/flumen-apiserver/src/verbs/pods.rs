@@ -68,7 +68,8 @@ pub(crate) async fn bind(request: &Request<'_>, name: &str) -> Result<Answer, Ap
             pod["metadata"]["annotations"][key] = value.clone();
         }
         set_scheduled(&mut pod);
-        write::own(request, Some(live), pod, &options, "binding")
+        // Nobody comes to own what a binding sets.
+        Ok(pod)
     };
     let update = Update {
         name,
@@ -86,7 +87,6 @@ fn set_scheduled(pod: &mut Value) {
     let condition = json!({
         "type": "PodScheduled",
         "status": "True",
-        "observedGeneration": pod["metadata"]["generation"],
         "lastProbeTime": null,
         "lastTransitionTime": clock::text(clock::now()),
     });

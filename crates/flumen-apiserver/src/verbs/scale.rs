@@ -12,7 +12,7 @@ use super::{
     write::{self, Update},
 };
 use crate::{
-    Answer, ApiError, Verb, clock, meta,
+    Answer, ApiError, Behaviour, Verb, clock, meta,
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
@@ -92,8 +92,10 @@ impl Sent {
         let scale = self.scale(request, present, options)?;
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
-        let version = scale["metadata"]["resourceVersion"].clone();
-        meta::set(&mut object, "resourceVersion", version);
+        let version = meta::resource_version(&scale);
+        if rules::updates_without_version(&request.resource) || !version.is_empty() {
+            meta::set(&mut object, "resourceVersion", version);
+        }
         rules::set_replicas(&request.resource, &mut object, replicas(&scale));
         let of_scale = scale["metadata"].get("managedFields");
         let managed = flumen_fields::scale_to_parent(managed, of_scale, &api_version, paths)
@@ -136,10 +138,7 @@ impl Sent {
                 scale
             }
             Self::Change(Change::Apply(config)) => {
-                let (manager, force) = (&options.manager, options.force);
-                let scale =
-                    flumen_fields::apply(&ownership, Some(&present), config, manager, force);
-                let scale = scale.map_err(ownership::refused)?;
+                let scale = applied(request, &ownership, &present, config, options)?;
                 read(&scale).map_err(|why| ApiError::new(500, None, why))?.object
             }
         };
@@ -147,6 +146,38 @@ impl Sent {
         body::match_name(request, &scale)?;
         Ok(scale)
     }
+}
+
+/// Merges what was applied. The real server fails at that for custom resources: it cannot convert the
+/// empty scale that it begins with where nobody owns the replicas, nor a scale that has changed.
+fn applied(
+    request: &Request<'_>,
+    ownership: &Ownership<'_>,
+    present: &Value,
+    config: &Value,
+    options: &WriteOptions,
+) -> Result<Value, ApiError> {
+    let fails = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    let not_converted = |what: &str, object: &Value| {
+        let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
+        let why = format!(
+            "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: \
+             request to convert CR to an invalid group/version: {SCALE_VERSION}"
+        );
+        Err(ApiError::new(500, None, why))
+    };
+    let is_owned = meta::of(present).is_some_and(|meta| meta.contains_key("managedFields"));
+    if fails && !is_owned {
+        let what = "failed to create manager for existing fields: failed to convert live";
+        return not_converted(what, &Value::Null);
+    }
+    let scale =
+        flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
+            .map_err(ownership::refused)?;
+    if fails && scale["spec"] != present["spec"] {
+        return not_converted("failed to convert new", config);
+    }
+    Ok(scale)
 }
 
 fn read_value(value: &Value) -> Result<Read, String> {
@@ -162,7 +193,9 @@ fn replicas(scale: &Value) -> i64 {
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    if replicas(scale) < 0 {
+    // The rules of a custom resource say it themselves.
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if replicas(scale) < 0 && !is_custom {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);

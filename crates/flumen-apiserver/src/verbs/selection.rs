@@ -22,7 +22,7 @@ struct FieldTerm {
 impl Selection {
     pub(crate) fn of(query: &Query, resource: &Resource) -> Result<Self, ApiError> {
         let labels = query.get("labelSelector").unwrap_or_default();
-        let labels = LabelSelector::parse(labels).map_err(ApiError::bad_request)?;
+        let labels = LabelSelector::parse_query(labels).map_err(ApiError::bad_request)?;
         let fields = query.get("fieldSelector").unwrap_or_default();
         let fields = parse_fields(fields).map_err(ApiError::bad_request)?;
         let fields = fields.into_iter().map(|term| {

@@ -334,8 +334,8 @@ impl WatchOptions {
         let allows_bookmarks = flag("allowWatchBookmarks").unwrap_or(false);
         let version = query.get("resourceVersion").unwrap_or_default();
         let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
-        check(query, initial.is_some())?;
         let is_any = version.is_empty() || version == "0";
+        check(query, initial.is_some(), is_any)?;
         Ok(Self {
             version: parse_version(version).map_err(|error| {
                 // Here it is a failure of the server.
@@ -350,9 +350,13 @@ impl WatchOptions {
     }
 }
 
-fn check(query: &Query, has_initial: bool) -> Result<(), ApiError> {
+fn check(query: &Query, has_initial: bool, is_any: bool) -> Result<(), ApiError> {
     let at = Path::new("resourceVersionMatch");
     let wanted = query.get("resourceVersionMatch").unwrap_or_default();
+    // A watch that begins anywhere stands for one that asks for the present objects.
+    let is_implied = is_any && !has_initial && wanted.is_empty();
+    let (wanted, has_initial) =
+        if is_implied { ("NotOlderThan", true) } else { (wanted, has_initial) };
     let mut errors = Vec::new();
     if has_initial && wanted != "NotOlderThan" {
         let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";

@@ -11,7 +11,7 @@ use crate::{
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    rules,
+    policy, rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
@@ -227,9 +227,17 @@ impl<'a> Write<'a> {
         Attempt { request: self.request, operation, old, dry_run: self.options.dry_run }
     }
 
+    /// Roles and bindings must not give anyone more than their author has.
+    fn check_grant(&self, object: &Value, old: Option<&Value>) -> Result<(), ApiError> {
+        let Request { api, call, resource, .. } = self.request;
+        let Some(rbac) = api.rbac() else { return Ok(()) };
+        rbac.check_grant(&call.user, resource, old, object)
+    }
+
     /// Prepares a new object and refuses an invalid one.
     pub(crate) fn prepare_create(&self, object: &mut Value) -> Result<Reservation, ApiError> {
         let resource = &self.request.resource;
+        self.check_grant(object, None)?;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
         let reservation = self.allocate(object, None)?;
         self.judge(object, rules::validate_create(resource, object))?;
@@ -244,7 +252,7 @@ impl<'a> Write<'a> {
         if old.is_none() {
             services::normalise(object, None);
         }
-        self.request.api.services().allocate(object, old)
+        self.request.api.services().allocate(object, old, self.options.dry_run)
     }
 
     /// The same for an object that replaces another.
@@ -254,6 +262,7 @@ impl<'a> Write<'a> {
         old: &Value,
     ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
+        self.check_grant(object, Some(old))?;
         if services::are_meant(resource) && part.is_empty() {
             services::normalise(object, Some(old));
         }
@@ -289,7 +298,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        if object == live.object || self.options.dry_run {
+        if self.options.dry_run || (live.is_settled && object == live.object) {
             return Ok(object);
         }
         let value = storage::encode(&self.request.resource, &mut object)?;

@@ -63,14 +63,17 @@ fn all_rules_together_have_one_budget() {
 #[test]
 fn expressions_without_end_are_refused() {
     for rule in ["(".repeat(5000), "a.".repeat(5000), "[".repeat(100), "!".repeat(900)] {
-        let schema = with_spec(&json!({"type": "object", "x-kubernetes-validations": [{"rule": rule}]}));
+        let schema =
+            with_spec(&json!({"type": "object", "x-kubernetes-validations": [{"rule": rule}]}));
         assert!(!validate_create(&definition(&schema)).is_empty());
     }
 }
 
 #[test]
 fn what_is_no_definition_does_no_harm() {
-    for value in [json!(null), json!([]), json!({"spec": 1}), json!({"spec": {"versions": [1, null]}})] {
+    for value in
+        [json!(null), json!([]), json!({"spec": 1}), json!({"spec": {"versions": [1, null]}})]
+    {
         assert!(!validate_create(&value).is_empty());
         let _ = flumen_crd::Served::new(&value);
     }

@@ -94,12 +94,7 @@ fn unchanged_problems_are_let_pass() {
         &["spec.a: Unsupported value: \"worse\": supported values: \"good\""],
     );
     let item = |k: &str, v: i64| json!({"k": k, "v": v});
-    update(
-        &spec,
-        &json!({"l": [item("x", 5)]}),
-        &json!({"l": [item("y", 1), item("x", 5)]}),
-        &[],
-    );
+    update(&spec, &json!({"l": [item("x", 5)]}), &json!({"l": [item("y", 1), item("x", 5)]}), &[]);
     update(
         &spec,
         &json!({"l": [item("x", 5)]}),
@@ -132,7 +127,8 @@ fn objects_within_objects_have_metadata_too() {
         ],
     );
     let version = version(&with_spec(&spec));
-    let mut object = widget(&json!({"apiVersion": "v1", "kind": "K", "metadata": {"x": 1}, "any": 1}));
+    let mut object =
+        widget(&json!({"apiVersion": "v1", "kind": "K", "metadata": {"x": 1}, "any": 1}));
     object["metadata"]["y"] = 1.into();
     let unknown = version.admit(&mut object).expect("an object");
     assert_eq!(unknown, ["metadata.y", "spec.metadata.x"]);

@@ -7,19 +7,20 @@ use crate::{texts, version, widget, with_spec};
 /// What rules over `spec` say of it, new or instead of another.
 #[track_caller]
 fn check(rule: &Value, old: Option<&Value>, new: &Value, expected: &[&str]) {
-    let schema = with_spec(&json!({"type": "object", "x-kubernetes-validations": [rule], "properties": {
-        "a": {"type": "string"},
-        "n": {"type": "integer"},
-        "f": {"type": "number"},
-        "t": {"type": "string", "format": "date-time"},
-        "d": {"type": "string", "format": "duration"},
-        "namespace": {"type": "string"},
-        "x-y": {"type": "string"},
-        "p": {"x-kubernetes-int-or-string": true},
-        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
-        "list": {"type": "array", "items": {"type": "integer"}},
-        "map": {"type": "object", "additionalProperties": {"type": "string"}},
-    }}));
+    let schema =
+        with_spec(&json!({"type": "object", "x-kubernetes-validations": [rule], "properties": {
+            "a": {"type": "string"},
+            "n": {"type": "integer"},
+            "f": {"type": "number"},
+            "t": {"type": "string", "format": "date-time"},
+            "d": {"type": "string", "format": "duration"},
+            "namespace": {"type": "string"},
+            "x-y": {"type": "string"},
+            "p": {"x-kubernetes-int-or-string": true},
+            "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+            "list": {"type": "array", "items": {"type": "integer"}},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+        }}));
     let version = version(&schema);
     let verdict = match old {
         None => version.validate_create(&widget(new)),
@@ -45,11 +46,16 @@ fn values_have_the_types_of_the_schema() {
     holds("self.f == 1.0 && self.n == 1", &json!({"f": 1, "n": 1}));
     holds("self.t < timestamp('2030-01-01T00:00:00Z')", &json!({"t": "2020-01-01T00:00:00Z"}));
     holds("self.d == duration('90m')", &json!({"d": "1h30m"}));
-    holds("self.__namespace__ == 'x' && self.x__dash__y == 'z'", &json!({"namespace": "x", "x-y": "z"}));
+    holds(
+        "self.__namespace__ == 'x' && self.x__dash__y == 'z'",
+        &json!({"namespace": "x", "x-y": "z"}),
+    );
     holds("type(self.p) == int ? self.p > 1 : self.p.endsWith('%')", &json!({"p": "5%"}));
     holds("has(self.a) && !has(self.n)", &json!({"a": ""}));
-    holds("self.map.all(k, self.map[k].size() == 1) && self.list.sum() == 3",
-          &json!({"map": {"a": "b"}, "list": [1, 2]}));
+    holds(
+        "self.map.all(k, self.map[k].size() == 1) && self.list.sum() == 3",
+        &json!({"map": {"a": "b"}, "list": [1, 2]}),
+    );
 }
 
 #[test]

@@ -54,8 +54,10 @@ fn a_new_storage_version_joins_the_old() {
 
 #[test]
 fn stable_and_new_versions_come_first() {
-    let mut versions = ["foo", "v1alpha1", "v1", "v11alpha2", "v1beta2", "v10", "v2", "v1beta10", "v01"];
+    let mut versions =
+        ["foo", "v1alpha1", "v1", "v11alpha2", "v1beta2", "v10", "v2", "v1beta10", "v01"];
     versions.sort_by(|a, b| compare_versions(a, b));
-    let expected = ["v10", "v2", "v1", "v1beta10", "v1beta2", "v11alpha2", "v1alpha1", "foo", "v01"];
+    let expected =
+        ["v10", "v2", "v1", "v1beta10", "v1beta2", "v11alpha2", "v1alpha1", "foo", "v01"];
     assert_eq!(versions, expected);
 }

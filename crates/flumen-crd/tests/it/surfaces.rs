@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::{definition, version, widget, with_spec};
 
 fn served(parts: &Value) -> Served {
-    let mut definition = definition(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+    let mut definition =
+        definition(&json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
     let version = &mut definition["spec"]["versions"][0];
     for (key, value) in parts.as_object().into_iter().flatten() {
         version[key] = value.clone();
@@ -17,7 +18,8 @@ fn served(parts: &Value) -> Served {
 
 #[test]
 fn columns_show_values_by_their_type() {
-    let column = |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
+    let column =
+        |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
     let served = served(&json!({"additionalPrinterColumns": [
         column("Text", "string", ".spec.s"),
         column("Number", "integer", ".spec.n"),
@@ -35,7 +37,10 @@ fn columns_show_values_by_their_type() {
     let cells = json!(["w", "x", 3, true, "[1,\"a\"]", "60m", "True", null]);
     assert_eq!(json!(version.cells(&object, now)), cells);
     let names: Vec<_> = version.column_definitions().iter().map(|it| it["name"].clone()).collect();
-    assert_eq!(json!(names), json!(["Name", "Text", "Number", "Flag", "List", "Since", "Ready", "None"]));
+    assert_eq!(
+        json!(names),
+        json!(["Name", "Text", "Number", "Flag", "List", "Since", "Ready", "None"])
+    );
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::Wording;
+
 const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start \
     and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used \
     for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -16,7 +18,7 @@ const VALUE_RULE: &str = "a valid label must be an empty string or consist of al
 const MAX_NAME: usize = 63;
 const MAX_PREFIX: usize = 253;
 
-pub(super) fn check_key(key: &str) -> Result<(), String> {
+pub(super) fn check_key(key: &str, wording: Wording) -> Result<(), String> {
     let mut problems = Vec::new();
     match key.split('/').collect::<Vec<_>>()[..] {
         [name] => check_name(name, &mut problems),
@@ -42,7 +44,11 @@ pub(super) fn check_key(key: &str) -> Result<(), String> {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(format!("invalid label key {key:?}: {}", problems.join("; ")))
+    let problems = problems.join("; ");
+    Err(match wording {
+        Wording::Tools => format!("invalid label key {key:?}: {problems}"),
+        Wording::Server => format!("<nil>: Invalid value: {key:?}: {problems}"),
+    })
 }
 
 fn check_name(name: &str, problems: &mut Vec<String>) {
@@ -56,7 +62,12 @@ fn check_name(name: &str, problems: &mut Vec<String>) {
     }
 }
 
-pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
+pub(super) fn check_value(
+    key: &str,
+    place: usize,
+    value: &str,
+    wording: Wording,
+) -> Result<(), String> {
     let mut problems = String::new();
     if value.len() > MAX_NAME {
         let _ = write!(problems, "must be no more than {MAX_NAME} characters");
@@ -68,7 +79,10 @@ pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(format!("invalid label value: {value:?}: at key: {key:?}: {problems}"))
+    Err(match wording {
+        Wording::Tools => format!("invalid label value: {value:?}: at key: {key:?}: {problems}"),
+        Wording::Server => format!("values[{place}][{key}]: Invalid value: {value:?}: {problems}"),
+    })
 }
 
 fn is_name(name: &str) -> bool {

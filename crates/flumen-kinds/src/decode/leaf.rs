@@ -103,6 +103,8 @@ pub(crate) fn float(text: &str) -> Option<Value> {
 /// The name of a type in messages.
 pub(super) fn go_type(api: &'static Api, form: &Form) -> Cow<'static, str> {
     match form {
+        // The one name that is that of the list.
+        Form::String(_) if is_extra_value(form) => "string".into(),
         Form::String(name) => name.unwrap_or("string").into(),
         Form::Duration => "string".into(),
         Form::Bool => "bool".into(),
@@ -127,6 +129,33 @@ pub(super) fn go_type(api: &'static Api, form: &Form) -> Cow<'static, str> {
         Form::Map(of) if **of == Form::Quantity => "v1.ResourceList".into(),
         Form::Map(of) => format!("map[string]{}", go_type(api, of)).into(),
     }
+}
+
+/// Fields with maps whose type has a name of its own, or whose keys have.
+const NAMED_MAPS: [(&str, &str, &str); 7] = [
+    ("AllocatedDeviceRequestResult", "consumedCapacity", "map[v1.QualifiedName]resource.Quantity"),
+    ("CapacityRequirements", "requests", "map[v1.QualifiedName]resource.Quantity"),
+    ("Device", "attributes", "map[v1.QualifiedName]v1.DeviceAttribute"),
+    ("Device", "capacity", "map[v1.QualifiedName]v1.DeviceCapacity"),
+    ("JSONSchemaProps", "definitions", "v1.JSONSchemaDefinitions"),
+    ("JSONSchemaProps", "dependencies", "v1.JSONSchemaDependencies"),
+    (
+        "PersistentVolumeClaimStatus",
+        "allocatedResourceStatuses",
+        "map[v1.ResourceName]v1.ClaimResourceStatus",
+    ),
+];
+
+/// The name of the type of a map in messages.
+pub(super) fn map_type(
+    api: &'static Api,
+    owner: Option<&Type>,
+    field: &str,
+    form: &Form,
+) -> Cow<'static, str> {
+    let owner = owner.map_or("", Type::go_name);
+    let named = NAMED_MAPS.iter().find(|(of, name, _)| *of == owner && *name == field);
+    named.map_or_else(|| go_type(api, form), |(_, _, name)| (*name).into())
 }
 
 const EXTRA_VALUE: &str = "v1.ExtraValue";

@@ -100,6 +100,8 @@ fn values_get_their_canonical_spelling() {
     assert_eq!(*limits, json!({ "cpu": "500m", "memory": "1Gi" }));
     let (object, _) = decoded(kind("", "Secret"), r#"{"data":{"a":"YW\nI=","b":"YR=="}}"#);
     assert_eq!(object["data"], json!({ "a": "YWI=", "b": "YQ==" }));
+    let (object, _) = decoded(kind("", "Secret"), r#"{"data":{"a":[97,98],"b":[]}}"#);
+    assert_eq!(object["data"], json!({ "a": "YWI=", "b": "" }));
     let definition = Api::get().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     let (object, _) = decoded(
         definition.expect("is served"),
@@ -321,6 +323,19 @@ fn yaml_reports_repeated_keys_in_its_own_words() {
         "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"a\" already set in map, \
          unknown field \"nope\""
     );
+}
+
+#[test]
+fn patches_may_have_fields_twice() {
+    let check = |body: &str, expected: &[&str]| {
+        assert_eq!(super::duplicates(body.as_bytes()), expected, "{body}");
+    };
+    check(r#"{"a":1,"b":{"c":[{"d":1}]}}"#, &[]);
+    check(
+        r#"{"a":1,"b":{"c":[{},{"d":1,"d":2}]},"a":2}"#,
+        &[r#"duplicate field "b.c[1].d""#, r#"duplicate field "a""#],
+    );
+    check("{", &[]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Bodies of requests to objects of custom kinds, which have no type here.
 
-use std::collections::BTreeSet;
-
-use super::{DecodeError, Decoded, Head, Media, Strict, head, start_of, target::api_version};
+use super::{
+    DecodeError, Decoded, Head, Media, Strict, head, start_of, target::api_version, typed,
+};
 use crate::{
     document,
     json::{self, Node},
@@ -60,32 +60,12 @@ fn read(
     }
     let deep = || unrecognized("the object is nested too deeply".to_owned());
     let object = root.to_value(MAX_DEPTH).ok_or_else(deep)?;
-    strict.errors = duplicates(root);
+    if root.has_duplicates() {
+        strict.errors = typed::duplicates(root);
+    }
     if head.group != target.group || head.version != target.version {
         let expected = api_version(target.group, target.version);
         return Err(DecodeError::Version { found: head.api_version(), expected });
     }
     Ok(Decoded { object, strict })
-}
-
-/// Keys that an object has twice, with their paths.
-fn duplicates(root: Node<'_, '_>) -> Vec<String> {
-    fn walk(node: Node<'_, '_>, path: &str, found: &mut Vec<String>) {
-        let mut seen = BTreeSet::new();
-        for (key, value) in node.members() {
-            let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-            if !seen.insert(key) {
-                found.push(format!("duplicate field {path:?}"));
-            }
-            walk(value, &path, found);
-        }
-        for (index, value) in node.items().enumerate() {
-            walk(value, &format!("{path}[{index}]"), found);
-        }
-    }
-    let mut found = Vec::new();
-    if root.has_duplicates() {
-        walk(root, "", &mut found);
-    }
-    found
 }

@@ -47,7 +47,11 @@ pub(super) fn stateful_set_spec(spec: &mut Value) {
 }
 
 pub(super) fn job(job: &mut Value) {
-    inherit_labels(job);
+    // A new job is about to get labels for its pods, and what it inherits are those.
+    let spec = job.part("spec");
+    if spec.some("selector").is_some() || spec.truth("manualSelector") {
+        inherit_labels(job);
+    }
     let spec = &mut job["spec"];
     if spec.some("parallelism").is_none() {
         set_missing(spec, "completions", 1);

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use flumen_object::Quantity;
 use serde_json::{Value, json};
 
 use super::{copy, count, set, set_in};
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, is_positive, quantity};
 
-pub(super) fn create(pod: &mut Value, _now: &str) {
+pub(super) fn create(pod: &mut Value, now: &str) {
     set(pod, "status", json!({"phase": "Pending", "qosClass": quality_of_service(pod)}));
     if !pod.part("spec").list("schedulingGates").is_empty() {
         let condition = json!({
             "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
-            "lastProbeTime": null, "lastTransitionTime": null,
+            "lastProbeTime": null, "lastTransitionTime": now,
         });
         set_in(pod, "status", "conditions", json!([condition]));
     }
@@ -171,13 +171,13 @@ fn add<'a>(
     let mut limited = 0;
     for (field, sums) in [("requests", requests), ("limits", limits)] {
         for (name, value) in resources.map(field) {
-            let quantity = Quantity::of(value);
-            if !matches!(name.as_str(), "cpu" | "memory") || quantity <= Quantity::ZERO {
+            let amount = quantity(value);
+            if !matches!(name.as_str(), "cpu" | "memory") || !is_positive(&amount) {
                 continue;
             }
             limited += usize::from(field == "limits");
-            let sum = sums.entry(name.as_str()).or_default();
-            *sum = sum.plus(quantity);
+            let sum = sums.entry(name.as_str()).or_insert_with(|| Quantity::from(0));
+            *sum = sum.plus(&amount);
         }
     }
     limited == 2

@@ -47,13 +47,14 @@ pub(super) fn update(new: &mut Value, old: &Value) {
             }
         }
     }
-    if needed.node_port && !needs.node_port && same_node_ports(new, old) {
-        if let Some(Value::Array(ports)) =
+    if needed.node_port
+        && !needs.node_port
+        && same_node_ports(new, old)
+        && let Some(Value::Array(ports)) =
             new.get_mut("spec").and_then(|spec| spec.get_mut("ports"))
-        {
-            for port in ports {
-                super::remove(port, "nodePort");
-            }
+    {
+        for port in ports {
+            super::remove(port, "nodePort");
         }
     }
     let checks = [

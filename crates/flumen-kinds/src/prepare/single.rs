@@ -31,6 +31,15 @@ fn name_label(object: &mut Value) {
     }
 }
 
+/// A limit range that has no name is named after its uid.
+pub(super) fn limit_range(object: &mut Value, _now: &str) {
+    let meta = object.part("metadata");
+    if meta.text("name").is_empty() {
+        let uid = meta.text("uid").to_owned();
+        super::set_meta(object, "name", uid.into());
+    }
+}
+
 pub(super) fn node(object: &mut Value, _now: &str) {
     remove_in(object, "spec", "configSource");
 }
@@ -46,7 +55,7 @@ pub(super) fn volume(object: &mut Value, now: &str) {
 }
 
 pub(super) fn claim(object: &mut Value, _now: &str) {
-    set(object, "status", json!({"phase": "Pending"}));
+    set(object, "status", json!({}));
     data_sources(object, None);
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{pods, services, single};
 use crate::read::Read;
 
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(super) struct Strategy {
     group: &'static str,
     kind: &'static str,
@@ -102,7 +103,7 @@ static STRATEGIES: &[Strategy] = &[
     kind("", "Endpoints").upsert(),
     kind("", "Event").upsert(),
     kind("events.k8s.io", "Event").upsert(),
-    kind("", "LimitRange").upsert(),
+    kind("", "LimitRange").upsert().prepared(single::limit_range, |_, _| {}),
     kind("", "Namespace").status().prepared(single::namespace, single::namespace_update),
     Strategy { keeps_status: true, ..kind("", "Node") }.prepared(single::node, single::node_update),
     kind("", "PersistentVolume").status().prepared(single::volume, |_, _| {}),

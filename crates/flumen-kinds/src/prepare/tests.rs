@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use super::{prepare_create, prepare_update};
 
 #[track_caller]
-fn check_create(group: &str, kind: &str, mut object: Value, pointer: &str, expected: Value) {
+fn check_create(group: &str, kind: &str, mut object: Value, pointer: &str, expected: &Value) {
     let kind = Api::get().kind(group, "v1", kind).expect("a known kind");
     prepare_create(kind, &mut object, "2026-01-02T03:04:05Z");
-    assert_eq!(object.pointer(pointer).cloned().unwrap_or_default(), expected);
+    assert_eq!(object.pointer(pointer).cloned().unwrap_or_default(), *expected);
 }
 
 #[track_caller]
@@ -20,28 +20,28 @@ fn check_generation(group: &str, kind: &str, mut new: Value, old: &Value, expect
 #[test]
 fn a_status_is_reset() {
     let deployment = json!({"metadata": {"name": "a"}, "status": {"replicas": 3}});
-    check_create("apps", "Deployment", deployment.clone(), "/status", json!({}));
-    check_create("apps", "Deployment", deployment, "/metadata/generation", json!(1));
+    check_create("apps", "Deployment", deployment.clone(), "/status", &json!({}));
+    check_create("apps", "Deployment", deployment, "/metadata/generation", &json!(1));
     let service = json!({"metadata": {"name": "a"}});
-    check_create("", "Service", service, "/status", json!({"loadBalancer": {}}));
+    check_create("", "Service", service, "/status", &json!({"loadBalancer": {}}));
 }
 
 #[test]
 fn pods_have_a_class_of_service() {
     let pod = |resources: Value| json!({"spec": {"containers": [{"resources": resources}]}});
-    check_create("", "Pod", pod(json!({})), "/status/qosClass", json!("BestEffort"));
+    check_create("", "Pod", pod(json!({})), "/status/qosClass", &json!("BestEffort"));
     let some = json!({"requests": {"cpu": "1"}});
-    check_create("", "Pod", pod(some), "/status/qosClass", json!("Burstable"));
+    check_create("", "Pod", pod(some), "/status/qosClass", &json!("Burstable"));
     let all = json!({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1000m", "memory": "1Gi"}});
-    check_create("", "Pod", pod(all), "/status/qosClass", json!("Guaranteed"));
+    check_create("", "Pod", pod(all), "/status/qosClass", &json!("Guaranteed"));
 }
 
 #[test]
 fn jobs_select_their_pods() {
     let job = json!({"metadata": {"name": "j", "uid": "u"}, "spec": {"template": {}}});
     let selector = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}});
-    check_create("batch", "Job", job.clone(), "/spec/selector", selector);
-    check_create("batch", "Job", job, "/spec/template/metadata/labels/job-name", json!("j"));
+    check_create("batch", "Job", job.clone(), "/spec/selector", &selector);
+    check_create("batch", "Job", job, "/spec/template/metadata/labels/job-name", &json!("j"));
 }
 
 #[test]
@@ -59,6 +59,6 @@ fn a_change_of_the_spec_is_counted() {
 fn a_namespace_has_its_name_as_label() {
     let namespace = json!({"metadata": {"name": "n"}, "spec": {}});
     let label = json!({"kubernetes.io/metadata.name": "n"});
-    check_create("", "Namespace", namespace.clone(), "/metadata/labels", label);
-    check_create("", "Namespace", namespace, "/spec/finalizers", json!(["kubernetes"]));
+    check_create("", "Namespace", namespace.clone(), "/metadata/labels", &label);
+    check_create("", "Namespace", namespace, "/spec/finalizers", &json!(["kubernetes"]));
 }

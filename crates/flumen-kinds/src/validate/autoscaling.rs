@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::meta::{self, Naming, Scope};
 use super::report::Report;
 use super::{format, resources};
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, is_positive, quantity};
 
 const SOURCES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
@@ -216,10 +215,10 @@ fn metric_target(e: &mut Report, at: &Path<'_>, target: &Value) {
         e.invalid(&at.child("type"), of, detail);
     }
     for field in ["value", "averageValue"] {
-        if let Some(value) = target.some(field) {
-            if Quantity::of(value) <= Quantity::ZERO {
-                e.invalid(&at.child(field), value.clone(), "must be positive");
-            }
+        if let Some(value) = target.some(field)
+            && !is_positive(&quantity(value))
+        {
+            e.invalid(&at.child(field), value.clone(), "must be positive");
         }
     }
     if let Some(percent) = target.int_given("averageUtilization").filter(|percent| *percent < 1) {

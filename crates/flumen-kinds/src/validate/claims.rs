@@ -8,8 +8,7 @@ use super::meta::{self, Naming, Scope};
 use super::report::Report;
 use super::sources::{self, ONE_TYPE, Owner};
 use super::{format, resources, selector};
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, quantity};
 
 const ACCESS_MODES: [&str; 4] =
     ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -162,9 +161,9 @@ pub(super) fn claim_update(e: &mut Report, new: &Value, old: &Value) {
         );
         e.forbidden(&at, detail);
     }
-    let size = |spec: &Value| Quantity::of(spec.part("resources").part("requests").part("storage"));
+    let size = |spec: &Value| quantity(spec.part("resources").part("requests").part("storage"));
     let (new_size, old_size) = (size(new.part("spec")), size(was));
-    let capacity = Quantity::of(old.part("status").part("capacity").part("storage"));
+    let capacity = quantity(old.part("status").part("capacity").part("storage"));
     if new_size < old_size && new_size <= capacity {
         let at = at.child("resources");
         let at = at.child("requests");
@@ -359,10 +358,11 @@ pub(super) fn volume_update(e: &mut Report, new: &Value, old: &Value) {
     let mut source = source_of(spec);
     let before = source_of(was);
     let secret = "controllerExpandSecretRef";
-    if was.some("csi").is_some() && was.part("csi").some(secret).is_none() {
-        if let Some(csi) = source.get_mut("csi") {
-            drop_field(csi, secret);
-        }
+    if was.some("csi").is_some()
+        && was.part("csi").some(secret).is_none()
+        && let Some(csi) = source.get_mut("csi")
+    {
+        drop_field(csi, secret);
     }
     if source != before {
         let at = Path::new("spec");

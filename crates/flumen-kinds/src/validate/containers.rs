@@ -83,11 +83,9 @@ fn initial(e: &mut Report, at: &Path<'_>, pod: &Pod<'_>) {
                 e.required(&at.child("restartPolicy"), detail);
             }
             None => {}
-            Some("Always") => {
-                if !rules.is_empty() {
-                    let detail = "restartPolicyRules are not allowed for init containers with restart policy Always";
-                    e.forbidden(&at.child("restartPolicyRules"), detail);
-                }
+            Some("Always") if !rules.is_empty() => {
+                let detail = "restartPolicyRules are not allowed for init containers with restart policy Always";
+                e.forbidden(&at.child("restartPolicyRules"), detail);
             }
             Some(_) => restart_policy(e, &at, container),
         }

@@ -83,16 +83,14 @@ pub(super) fn secret(e: &mut Report, object: &Value) {
         }
         "kubernetes.io/dockercfg" => docker_config(e, object, ".dockercfg"),
         "kubernetes.io/dockerconfigjson" => docker_config(e, object, ".dockerconfigjson"),
-        "kubernetes.io/basic-auth" => {
-            if !data.contains_key("username") && !data.contains_key("password") {
-                e.required(&at.key("username"), "");
-                e.required(&at.key("password"), "");
-            }
+        "kubernetes.io/basic-auth"
+            if !data.contains_key("username") && !data.contains_key("password") =>
+        {
+            e.required(&at.key("username"), "");
+            e.required(&at.key("password"), "");
         }
-        "kubernetes.io/ssh-auth" => {
-            if object.part("data").text("ssh-privatekey").is_empty() {
-                e.required(&at.key("ssh-privatekey"), "");
-            }
+        "kubernetes.io/ssh-auth" if object.part("data").text("ssh-privatekey").is_empty() => {
+            e.required(&at.key("ssh-privatekey"), "");
         }
         "kubernetes.io/tls" => {
             for key in ["tls.crt", "tls.key"] {

@@ -13,7 +13,7 @@ pub(super) fn problem(schedule: &str) -> Option<String> {
                 schedule.find('=').unwrap_or_default() + 1
             ));
         };
-        if !super::batch::is_known_zone(zone) {
+        if !super::cron_jobs::is_known_zone(zone) {
             return Some(format!("provided bad location {zone}: unknown time zone {zone}"));
         }
         spec = rest.trim();

@@ -1,5 +1,7 @@
 //! How two values of a type differ, line by line.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use crate::internal;
@@ -22,23 +24,21 @@ fn unified(old: &[&str], new: &[&str]) -> String {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let old_lines = last.old_end - first.old_start;
         let new_lines = last.new_end - first.new_start;
-        text.push_str(&format!(
-            "@@ -{} +{} @@\n",
-            range(first.old_start, old_lines),
-            range(first.new_start, new_lines)
-        ));
+        let (before, after) =
+            (range(first.old_start, old_lines), range(first.new_start, new_lines));
+        let _ = writeln!(text, "@@ -{before} +{after} @@");
         for edit in group {
             if edit.same {
                 for line in &old[edit.old_start..edit.old_end] {
-                    text.push_str(&format!(" {line}\n"));
+                    let _ = writeln!(text, " {line}");
                 }
                 continue;
             }
             for line in &old[edit.old_start..edit.old_end] {
-                text.push_str(&format!("-{line}\n"));
+                let _ = writeln!(text, "-{line}");
             }
             for line in &new[edit.new_start..edit.new_end] {
-                text.push_str(&format!("+{line}\n"));
+                let _ = writeln!(text, "+{line}");
             }
         }
     }
@@ -108,15 +108,15 @@ fn longest(
         return best;
     }
     let mut runs = vec![0_usize; d - c + 1];
-    for i in a..b {
+    for (i, line) in old[a..b].iter().enumerate() {
         let mut diagonal = 0;
-        for j in c..d {
-            let above = runs[j - c + 1];
-            let run = if old[i] == new[j] { diagonal + 1 } else { 0 };
-            runs[j - c + 1] = run;
+        for (j, other) in new[c..d].iter().enumerate() {
+            let above = runs[j + 1];
+            let run = if line == other { diagonal + 1 } else { 0 };
+            runs[j + 1] = run;
             diagonal = above;
             if run > best.2 {
-                best = (i + 1 - run, j + 1 - run, run);
+                best = (a + i + 1 - run, c + j + 1 - run, run);
             }
         }
     }

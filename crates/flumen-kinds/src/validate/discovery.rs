@@ -99,21 +99,17 @@ fn endpoints(e: &mut Report, endpoints: &[Value], of: &str) {
 fn address(e: &mut Report, list: &Path<'_>, n: usize, address: &str, of: &str) {
     let at = list.index(n);
     match of {
-        "IPv4" => {
-            if e.ip(&at, address, &[]) {
-                if is_v6(address) {
-                    e.invalid(list, address, "must be an IPv4 address");
-                }
-                e.endpoint_ip(&at, address);
+        "IPv4" if e.ip(&at, address, &[]) => {
+            if is_v6(address) {
+                e.invalid(list, address, "must be an IPv4 address");
             }
+            e.endpoint_ip(&at, address);
         }
-        "IPv6" => {
-            if e.strict_ip(&at, address).is_some() {
-                if !is_v6(address) {
-                    e.invalid(list, address, "must be an IPv6 address");
-                }
-                e.endpoint_ip(&at, address);
+        "IPv6" if e.strict_ip(&at, address).is_some() => {
+            if !is_v6(address) {
+                e.invalid(list, address, "must be an IPv6 address");
             }
+            e.endpoint_ip(&at, address);
         }
         "FQDN" => domain(e, &at, address),
         _ => {}

@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::format;
 use super::report::Report;
 use super::volumes;
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, quantity};
 
 const ONE_FIELD: &str = "may not have more than one field specified at a time";
 const ENVIRONMENT_FIELDS: [&str; 9] = [
@@ -142,7 +141,7 @@ pub(super) fn resource_selector(e: &mut Report, at: &Path<'_>, selector: &Value,
         e.one_of(&at.child("resource"), resource, &RESOURCES);
     }
     let divisor = selector.part("divisor");
-    if Quantity::of(divisor) == Quantity::ZERO {
+    if quantity(divisor).is_zero() {
         return;
     }
     let divisor = divisor.as_str().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! Forms of strings: names, labels, keys, paths. Each function answers what is wrong, in the
 //! server's words, and nothing for what is right.
 
+use std::fmt::Write as _;
+
 pub(super) type Format = fn(&str) -> Vec<String>;
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -21,9 +23,9 @@ fn pattern(message: &str, regex: &str, examples: &[&str]) -> String {
     let mut text = format!("{message} (");
     for (n, example) in examples.iter().enumerate() {
         let before = if n == 0 { "e.g. " } else { " or " };
-        text.push_str(&format!("{before}'{example}', "));
+        let _ = write!(text, "{before}'{example}', ");
     }
-    text.push_str(&format!("regex used for validation is '{regex}')"));
+    let _ = write!(text, "regex used for validation is '{regex}')");
     text
 }
 

@@ -17,12 +17,12 @@ pub(super) fn ingress(e: &mut Report, object: &Value) {
     ingress_spec(e, object.part("spec"), None);
     let annotation = object.part("metadata").part("annotations").text_given(CLASS_ANNOTATION);
     let class = object.part("spec").text_given("ingressClassName");
-    if let (Some(annotation), Some(class)) = (annotation, class) {
-        if annotation != class {
-            let at = Path::new("annotations");
-            let detail = "must match `ingressClassName` when both are specified";
-            e.invalid(&at.child(CLASS_ANNOTATION), annotation, detail);
-        }
+    if let (Some(annotation), Some(class)) = (annotation, class)
+        && annotation != class
+    {
+        let at = Path::new("annotations");
+        let detail = "must match `ingressClassName` when both are specified";
+        e.invalid(&at.child(CLASS_ANNOTATION), annotation, detail);
     }
 }
 
@@ -385,11 +385,11 @@ fn cidrs(e: &mut Report, spec: &Value) {
                 .iter()
                 .filter_map(|cidr| Range::parse(cidr).map(|range| range.address.is_ipv4()))
                 .collect();
-            if let [one, other] = families.as_slice() {
-                if one == other {
-                    let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
-                    e.invalid(&at, spec.part("cidrs").clone(), detail);
-                }
+            if let [one, other] = families.as_slice()
+                && one == other
+            {
+                let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+                e.invalid(&at, spec.part("cidrs").clone(), detail);
             }
         }
     }

@@ -3,20 +3,15 @@
 use std::collections::BTreeSet;
 
 use flumen_fields::{FieldError, Path};
+use flumen_object::Quantity;
 use serde_json::Value;
 
 use super::containers::{self, Pod};
 use super::meta::{self, Naming, Scope};
 use super::report::Report;
-use super::{format, resources, scheduling, security, volumes};
+use super::{format, pod_annotations, resources, scheduling, security, volumes};
 use crate::internal;
-use crate::quantity::Quantity;
-use crate::read::Read;
-
-const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
-const SECCOMP_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
-const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
-const MIRROR: &str = "kubernetes.io/config.mirror";
+use crate::read::{Read, quantity};
 
 pub(super) fn create(e: &mut Report, pod: &Value) {
     meta_and_spec(e, pod);
@@ -29,7 +24,7 @@ pub(super) fn create(e: &mut Report, pod: &Value) {
         let detail = "cannot be set until all schedulingGates have been cleared";
         e.forbidden(&at.child("nodeName"), detail);
     }
-    profiles_match(e, &at, pod.part("metadata"), spec);
+    pod_annotations::profiles_match(e, &at, pod.part("metadata"), spec);
 }
 
 /// Metadata and spec of a pod that may be new or not.
@@ -37,7 +32,7 @@ pub(super) fn meta_and_spec(e: &mut Report, pod: &Value) {
     meta::check(e, pod, Scope::Namespaced, Naming::SUBDOMAIN);
     let (meta, spec) = (pod.part("metadata"), pod.part("spec"));
     let metadata = Path::new("metadata");
-    annotations(e, &metadata.child("annotations"), meta, spec);
+    pod_annotations::check(e, &metadata.child("annotations"), meta, spec);
     let at = Path::new("spec");
     self::spec(e, &at, spec, Some(meta));
     if spec.text("serviceAccountName").is_empty() {
@@ -67,9 +62,9 @@ pub(super) fn template(e: &mut Report, at: &Path<'_>, template: &Value) {
     let (meta, spec) = (template.part("metadata"), template.part("spec"));
     meta::labels(e, &at.child("labels"), meta, "labels");
     meta::annotations(e, &at.child("annotations"), meta);
-    annotations(e, &at.child("annotations"), meta, spec);
+    pod_annotations::check(e, &at.child("annotations"), meta, spec);
     self::spec(e, &at.child("spec"), spec, None);
-    profiles_match(e, &at.child("spec"), meta, spec);
+    pod_annotations::profiles_match(e, &at.child("spec"), meta, spec);
     if !spec.list("ephemeralContainers").is_empty() {
         let detail = "ephemeral containers not allowed in pod template";
         e.forbidden(&at.child("spec").child("ephemeralContainers"), detail);
@@ -85,106 +80,6 @@ pub(super) fn template_object(e: &mut Report, object: &Value) {
 pub(super) fn template_object_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
     template(e, &Path::new("template"), new.part("template"));
-}
-
-/// Annotations that mean something to pods.
-pub(super) fn annotations(e: &mut Report, at: &Path<'_>, meta: &Value, spec: &Value) {
-    let annotations = meta.part("annotations");
-    if let Some(value) = annotations.text_given(MIRROR) {
-        if spec.text("nodeName").is_empty() {
-            let detail = "must set spec.nodeName if mirror pod annotation is set";
-            e.invalid(&at.key(MIRROR), value, detail);
-        }
-    }
-    let cost = "controller.kubernetes.io/pod-deletion-cost";
-    if let Some(value) = annotations.text_given(cost) {
-        let digits = value.strip_prefix('-').unwrap_or(value);
-        let leading = value != "0" && !value.starts_with('-') && digits.starts_with('0');
-        if leading || digits.starts_with('+') || value.parse::<i32>().is_err() {
-            e.invalid(&at.key(cost), value, "must be a 32bit integer");
-        }
-    }
-    if let Some(profile) = annotations.text_given(SECCOMP) {
-        seccomp_annotation(e, &at.child(SECCOMP), profile);
-    }
-    for (key, value) in meta.pairs("annotations") {
-        if key.starts_with(SECCOMP_CONTAINER) {
-            seccomp_annotation(e, &at.child(key), value);
-        }
-    }
-    for (key, value) in meta.pairs("annotations") {
-        let Some(name) = key.strip_prefix(APP_ARMOR) else { continue };
-        if !containers::visit(spec).any(|(_, _, container)| container.text("name") == name) {
-            e.invalid(&at.key(key), name, "container not found");
-        }
-        let known = matches!(value, "" | "runtime/default" | "unconfined");
-        if !known && !value.starts_with("localhost/") {
-            e.invalid(&at.key(key), value, format!("invalid AppArmor profile name: {value:?}"));
-        }
-    }
-}
-
-fn seccomp_annotation(e: &mut Report, at: &Path<'_>, profile: &str) {
-    match profile {
-        "runtime/default" | "docker/default" | "unconfined" => {}
-        other => match other.strip_prefix("localhost/") {
-            Some(path) => volumes::descending(e, at, path),
-            None => e.invalid(at, profile, "must be a valid seccomp profile"),
-        },
-    }
-}
-
-/// Profiles that annotations and fields both name have to be the same.
-fn profiles_match(e: &mut Report, at: &Path<'_>, meta: &Value, spec: &Value) {
-    let annotations = meta.part("annotations");
-    let context = spec.part("securityContext");
-    if let (Some(profile), Some(annotation)) =
-        (context.some("seccompProfile"), annotations.text_given(SECCOMP))
-    {
-        let at = at.child("securityContext");
-        profile_matches(e, &at.child("seccompProfile"), profile, annotation, "seccomp");
-    }
-    let places = [
-        ("seccompProfile", SECCOMP_CONTAINER, "seccomp"),
-        ("appArmorProfile", APP_ARMOR, "apparmor"),
-    ];
-    for (field, prefix, what) in places {
-        if what == "apparmor" && spec.part("os").text("name") == "windows" {
-            continue;
-        }
-        for (list, n, container) in containers::visit(spec) {
-            let own = container.part("securityContext").some(field);
-            let inherited = || context.some(field).filter(|_| what == "apparmor");
-            let Some(profile) = own.or_else(inherited) else { continue };
-            let key = format!("{prefix}{}", container.text("name"));
-            if let Some(annotation) = annotations.text_given(&key) {
-                let at = at.child(list);
-                let at = at.index(n);
-                let at = at.child("securityContext");
-                profile_matches(e, &at.child(field), profile, annotation, what);
-            }
-        }
-    }
-}
-
-fn profile_matches(e: &mut Report, at: &Path<'_>, profile: &Value, annotation: &str, what: &str) {
-    let of_type = match profile.text("type") {
-        "Unconfined" => annotation == "unconfined",
-        "RuntimeDefault" => {
-            annotation == "runtime/default" || (what == "seccomp" && annotation == "docker/default")
-        }
-        "Localhost" => annotation.starts_with("localhost/"),
-        _ => return,
-    };
-    if !of_type {
-        let detail = format!("{what} type in annotation and field must match");
-        e.forbidden(&at.child("type"), detail);
-    } else if profile.text("type") == "Localhost"
-        && annotation.strip_prefix("localhost/") != profile.text_given("localhostProfile")
-    {
-        let detail = format!("{what} profile in annotation and field must match");
-        e.forbidden(&at.child("localhostProfile"), detail);
-    }
 }
 
 /// The spec of a pod. Templates have no metadata of a pod.
@@ -262,7 +157,8 @@ pub(super) fn spec(e: &mut Report, at: &Path<'_>, spec: &Value, meta: Option<&Va
 fn resource_claims(e: &mut Report, at: &Path<'_>, claims: &[Value], meta: Option<&Value>) {
     let mut names = BTreeSet::new();
     for (n, claim) in claims.iter().enumerate() {
-        if meta.is_some_and(|meta| meta.part("annotations").some(MIRROR).is_some()) {
+        if meta.is_some_and(|meta| meta.part("annotations").some(pod_annotations::MIRROR).is_some())
+        {
             e.forbidden(&Path::new("[]"), "static pods do not support resource claims");
             continue;
         }
@@ -310,11 +206,11 @@ fn pod_resources(e: &mut Report, at: &Path<'_>, pod: &Pod<'_>) {
     resources::requirements(e, at, wanted, resources::pod_name, &pod.claims);
     let requests_at = at.child("requests");
     for (resource, value) in wanted.map("requests") {
-        let sum = pod.spec.list("containers").iter().fold(Quantity::ZERO, |sum, container| {
+        let sum = pod.spec.list("containers").iter().fold(Quantity::from(0), |sum, container| {
             let own = container.part("resources").part("requests").part(resource);
-            sum.plus(Quantity::of(own))
+            sum.plus(&quantity(own))
         });
-        if sum > Quantity::of(value) {
+        if sum > quantity(value) {
             let detail =
                 format!("must be greater than or equal to aggregate container requests of {sum}");
             e.invalid(&requests_at.key(resource), value.clone(), detail);
@@ -324,7 +220,7 @@ fn pod_resources(e: &mut Report, at: &Path<'_>, pod: &Pod<'_>) {
     for (n, container) in pod.spec.list("containers").iter().enumerate() {
         for (resource, value) in container.part("resources").map("limits") {
             let Some(limit) = wanted.map("limits").get(resource) else { continue };
-            if Quantity::of(value) > Quantity::of(limit) {
+            if quantity(value) > quantity(limit) {
                 let most = limit.as_str().unwrap_or_default();
                 let detail = format!("must be less than or equal to pod limits of {most}");
                 let at = containers.index(n);

@@ -4,14 +4,13 @@ use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
 use super::difference::difference;
+use super::pod_annotations::{self, APP_ARMOR, MIRROR};
 use super::report::Report;
 use super::{address, format, meta, pod, scheduling};
 use crate::internal;
 use crate::prepare;
 use crate::read::Read;
 
-const MIRROR: &str = "kubernetes.io/config.mirror";
-const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 pub(super) fn update(e: &mut Report, new: &Value, old: &Value) {
@@ -95,7 +94,7 @@ fn annotation_updates(e: &mut Report, new: &Value, old: &Value) {
             e.forbidden(&at.key(key), "may not add mirror pod annotation");
         }
     }
-    pod::annotations(e, &at, meta, new.part("spec"));
+    pod_annotations::check(e, &at, meta, new.part("spec"));
 }
 
 /// Answers whether there is more to check.
@@ -202,7 +201,7 @@ fn node_affinity(e: &mut Report, at: &Path<'_>, now: &Value, then: &Value) {
         };
         let extends = |field: &str| now.list(field).starts_with(then.list(field));
         let fits =
-            !(empty(then) && !empty(now)) && extends("matchExpressions") && extends("matchFields");
+            (empty(now) || !empty(then)) && extends("matchExpressions") && extends("matchFields");
         if !fits {
             let shown = internal::shown("core.NodeSelectorTerm", now);
             let detail = "only additions are allowed (no mutations or deletions)";

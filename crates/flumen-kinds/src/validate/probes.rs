@@ -38,11 +38,11 @@ fn check(e: &mut Report, at: &Path<'_>, probe: &Value) {
     for field in fields {
         e.not_negative(&at.child(field), probe.int(field));
     }
-    if let Some(seconds) = probe.int_given("terminationGracePeriodSeconds") {
-        if seconds <= 0 {
-            let at = at.child("terminationGracePeriodSeconds");
-            e.invalid(&at, seconds, "must be greater than 0");
-        }
+    if let Some(seconds) = probe.int_given("terminationGracePeriodSeconds")
+        && seconds <= 0
+    {
+        let at = at.child("terminationGracePeriodSeconds");
+        e.invalid(&at, seconds, "must be greater than 0");
     }
 }
 

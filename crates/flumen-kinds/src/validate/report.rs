@@ -29,10 +29,6 @@ impl Report {
         self.0.push(error);
     }
 
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-
     /// Takes back what was found after the report had this length.
     pub(super) fn truncate(&mut self, length: usize) {
         self.0.truncate(length);

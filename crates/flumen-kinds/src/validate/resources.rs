@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use flumen_fields::{FieldError, FieldErrorKind, Path};
+use flumen_object::Quantity;
 use serde_json::Value;
 
 use super::format;
 use super::report::{NOT_NEGATIVE, Report};
-use crate::quantity::Quantity;
-use crate::read::Read;
+use crate::read::{Read, is_integer, is_positive, quantity};
 
 const HUGE_PAGES: &str = "hugepages-";
 const REQUESTED_HUGE_PAGES: &str = "requests.hugepages-";
@@ -117,30 +117,28 @@ pub(super) fn quota_name(e: &mut Report, at: &Path<'_>, value: &str) {
 
 /// How much there is of a resource.
 pub(super) fn amount(e: &mut Report, at: &Path<'_>, name: &str, value: &Value) {
-    let quantity = Quantity::of(value);
     not_negative(e, at, value);
-    if (INTEGER.contains(&name) || is_extended(name)) && !quantity.is_integer() {
+    if (INTEGER.contains(&name) || is_extended(name)) && !is_integer(&quantity(value)) {
         e.invalid(at, value.clone(), "must be an integer");
     }
 }
 
 pub(super) fn not_negative(e: &mut Report, at: &Path<'_>, value: &Value) {
-    if Quantity::of(value) < Quantity::ZERO {
+    if quantity(value).is_negative() {
         e.invalid(at, value.clone(), NOT_NEGATIVE);
     }
 }
 
 pub(super) fn positive(e: &mut Report, at: &Path<'_>, value: &Value) {
-    if Quantity::of(value) <= Quantity::ZERO {
+    if !is_positive(&quantity(value)) {
         e.invalid(at, value.clone(), "must be greater than zero");
     }
 }
 
 /// A quantity that is at least there to be had.
 pub(super) fn basic(e: &mut Report, at: &Path<'_>, value: &Value) {
-    let whole = Quantity::of(value).ceiling();
+    let whole = quantity(value).units();
     if whole < 0 {
-        let whole = i64::try_from(whole).unwrap_or(i64::MIN);
         e.invalid(at, whole, "must be a valid resource quantity");
     }
 }
@@ -173,7 +171,7 @@ pub(super) fn requirements(
         amount(e, &at, resource, value);
         match limits.get(resource) {
             Some(limit) => {
-                let (asked, most) = (Quantity::of(value), Quantity::of(limit));
+                let (asked, most) = (quantity(value), quantity(limit));
                 let most_text = limit.as_str().unwrap_or_default();
                 if asked != most && !allows_overcommit(resource) {
                     let detail = format!("must be equal to {resource} limit of {most_text}");
@@ -201,8 +199,8 @@ pub(super) fn requirements(
 
 fn huge_pages(e: &mut Report, at: &Path<'_>, name: &str, value: &Value) {
     let Some(size) = name.strip_prefix(HUGE_PAGES) else { return };
-    let size = Quantity::parse(size).filter(|size| size.is_integer()).map_or(0, Quantity::ceiling);
-    if size <= 0 || Quantity::of(value).ceiling() % size != 0 {
+    let size = Quantity::parse(size).ok().filter(|size| is_integer(size) && is_positive(size));
+    if size.is_none_or(|size| quantity(value).units() % size.units() != 0) {
         let text = value.as_str().unwrap_or_default();
         let detail = format!("{text} is not positive integer multiple of {name}");
         e.invalid(at, value.clone(), detail);
@@ -243,7 +241,8 @@ fn claim_names(e: &mut Report, at: &Path<'_>, claims: &[Value], known: &BTreeSet
                 detail.push_str(" which is empty");
             } else {
                 let names: Vec<&str> = known.iter().copied().collect();
-                detail.push_str(&format!(": {}", names.join(", ")));
+                detail.push_str(": ");
+                detail.push_str(&names.join(", "));
             }
             e.push(FieldError::new(FieldErrorKind::NotFound, &at, Some(name.into()), detail));
         }

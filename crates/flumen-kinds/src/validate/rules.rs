@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::report::Report;
 use super::{
-    admission, autoscaling, batch, claims, cluster, core, discovery, events, networking, pod,
-    pod_update, rbac, services, storage, workloads,
+    admission, admission_policies, autoscaling, batch, certificates, claims, cluster, core,
+    cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, networking, pod, pod_update,
+    quotas, rbac, services, stateful_sets, storage, workloads,
 };
 
 pub(super) type Create = fn(&mut Report, &Value);
@@ -21,6 +22,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    const fn with(self, subresources: &'static [(&'static str, Update)]) -> Self {
+        Self { subresources, ..self }
+    }
+
     pub(super) fn subresource(&self, name: &str) -> Option<Update> {
         self.subresources.iter().find(|(known, _)| *known == name).map(|(_, check)| *check)
     }
@@ -34,64 +39,43 @@ const fn rule(group: &'static str, kind: &'static str, create: Create, update: U
     Rules { group, kind, create, update, subresources: &[] }
 }
 
-const fn with(rules: Rules, subresources: &'static [(&'static str, Update)]) -> Rules {
-    Rules { subresources, ..rules }
-}
-
 const ADMISSION: &str = "admissionregistration.k8s.io";
+const FLOW: &str = "flowcontrol.apiserver.k8s.io";
 const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
 const STORAGE: &str = "storage.k8s.io";
 
 static RULES: &[Rules] = &[
     rule("", "ConfigMap", core::config_map, core::config_map_update),
-    rule("", "Endpoints", services::endpoints, services::endpoints_update),
+    rule("", "Endpoints", endpoints::endpoints, endpoints::endpoints_update),
     rule("", "Event", events::core, events::core_update),
     rule("events.k8s.io", "Event", events::own_group, events::own_group_update),
-    rule("", "LimitRange", cluster::limit_range, cluster::limit_range_update),
-    with(
-        rule("", "Node", cluster::node, cluster::node_update),
-        &[("status", cluster::node_status)],
-    ),
-    with(
-        rule("", "ResourceQuota", cluster::quota, cluster::quota_update),
-        &[("status", cluster::quota_status)],
-    ),
-    with(
-        rule("", "Namespace", core::namespace, core::namespace_update),
-        &[("status", core::namespace_status), ("finalize", core::namespace_finalize)],
-    ),
-    with(
-        rule("", "PersistentVolume", claims::volume, claims::volume_update),
-        &[("status", claims::volume_status)],
-    ),
-    with(
-        rule("", "PersistentVolumeClaim", claims::claim, claims::claim_update),
-        &[("status", claims::claim_status)],
-    ),
-    with(
-        rule("", "Pod", pod::create, pod_update::update),
-        &[
-            ("status", pod_update::status),
-            ("ephemeralcontainers", pod_update::ephemeral_containers),
-            ("resize", pod_update::resize),
-        ],
-    ),
+    rule("", "LimitRange", quotas::limit_range, quotas::limit_range_update),
+    rule("", "Node", cluster::node, cluster::node_update).with(&[("status", cluster::node_status)]),
+    rule("", "ResourceQuota", quotas::quota, quotas::quota_update)
+        .with(&[("status", quotas::quota_status)]),
+    rule("", "Namespace", core::namespace, core::namespace_update)
+        .with(&[("status", core::namespace_status), ("finalize", core::namespace_finalize)]),
+    rule("", "PersistentVolume", claims::volume, claims::volume_update)
+        .with(&[("status", claims::volume_status)]),
+    rule("", "PersistentVolumeClaim", claims::claim, claims::claim_update)
+        .with(&[("status", claims::claim_status)]),
+    rule("", "Pod", pod::create, pod_update::update).with(&[
+        ("status", pod_update::status),
+        ("ephemeralcontainers", pod_update::ephemeral_containers),
+        ("resize", pod_update::resize),
+    ]),
     rule("", "PodTemplate", pod::template_object, pod::template_object_update),
-    with(
-        rule(
-            "",
-            "ReplicationController",
-            workloads::replication_controller,
-            workloads::replication_controller_update,
-        ),
-        &[("status", workloads::replica_set_status)],
-    ),
+    rule(
+        "",
+        "ReplicationController",
+        workloads::replication_controller,
+        workloads::replication_controller_update,
+    )
+    .with(&[("status", workloads::replica_set_status)]),
     rule("", "Secret", core::secret, core::secret_update),
-    with(
-        rule("", "Service", services::service, services::service_update),
-        &[("status", services::service_status)],
-    ),
+    rule("", "Service", services::service, services::service_update)
+        .with(&[("status", services::service_status)]),
     rule("", "ServiceAccount", core::service_account, core::service_account_update),
     rule(
         "apps",
@@ -99,39 +83,41 @@ static RULES: &[Rules] = &[
         workloads::controller_revision,
         workloads::controller_revision_update,
     ),
-    with(
-        rule("apps", "DaemonSet", workloads::daemon_set, workloads::daemon_set_update),
-        &[("status", workloads::daemon_set_status)],
-    ),
-    with(
-        rule("apps", "Deployment", workloads::deployment, workloads::deployment_update),
-        &[("status", workloads::deployment_status)],
-    ),
-    with(
-        rule("apps", "ReplicaSet", workloads::replica_set, workloads::replica_set_update),
-        &[("status", workloads::replica_set_status)],
-    ),
-    with(
-        rule("apps", "StatefulSet", workloads::stateful_set, workloads::stateful_set_update),
-        &[("status", workloads::stateful_set_status)],
-    ),
-    rule("batch", "CronJob", batch::cron_job, batch::cron_job_update),
-    with(rule("batch", "Job", batch::job, batch::job_update), &[("status", batch::job_status)]),
-    with(
-        rule(
-            "autoscaling",
-            "HorizontalPodAutoscaler",
-            autoscaling::autoscaler,
-            autoscaling::autoscaler_update,
-        ),
-        &[("status", autoscaling::autoscaler_status)],
-    ),
+    rule("apps", "DaemonSet", daemon_sets::daemon_set, daemon_sets::daemon_set_update)
+        .with(&[("status", daemon_sets::daemon_set_status)]),
+    rule("apps", "Deployment", workloads::deployment, workloads::deployment_update)
+        .with(&[("status", workloads::deployment_status)]),
+    rule("apps", "ReplicaSet", workloads::replica_set, workloads::replica_set_update)
+        .with(&[("status", workloads::replica_set_status)]),
+    rule("apps", "StatefulSet", stateful_sets::stateful_set, stateful_sets::stateful_set_update)
+        .with(&[("status", stateful_sets::stateful_set_status)]),
+    rule("batch", "CronJob", cron_jobs::cron_job, cron_jobs::cron_job_update),
+    rule("batch", "Job", batch::job, batch::job_update).with(&[("status", batch::job_status)]),
+    rule(
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        autoscaling::autoscaler,
+        autoscaling::autoscaler_update,
+    )
+    .with(&[("status", autoscaling::autoscaler_status)]),
+    rule(
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        certificates::request,
+        certificates::request_update,
+    )
+    .with(&[
+        ("status", certificates::request_status),
+        ("approval", certificates::request_approval),
+    ]),
     rule("coordination.k8s.io", "Lease", cluster::lease, cluster::lease_update),
+    rule(FLOW, "FlowSchema", flowcontrol::schema, flowcontrol::schema_update)
+        .with(&[("status", flowcontrol::status)]),
+    rule(FLOW, "PriorityLevelConfiguration", flowcontrol::level, flowcontrol::level_update)
+        .with(&[("status", flowcontrol::status)]),
     rule("discovery.k8s.io", "EndpointSlice", discovery::slice, discovery::slice_update),
-    with(
-        rule(NETWORKING, "Ingress", networking::ingress, networking::ingress_update),
-        &[("status", networking::ingress_status)],
-    ),
+    rule(NETWORKING, "Ingress", networking::ingress, networking::ingress_update)
+        .with(&[("status", networking::ingress_status)]),
     rule(NETWORKING, "IngressClass", networking::ingress_class, networking::ingress_class_update),
     rule(NETWORKING, "IPAddress", networking::ip_address, networking::ip_address_update),
     rule(
@@ -142,15 +128,13 @@ static RULES: &[Rules] = &[
     ),
     rule(NETWORKING, "ServiceCIDR", networking::service_cidr, networking::service_cidr_update),
     rule("node.k8s.io", "RuntimeClass", cluster::runtime_class, cluster::runtime_class_update),
-    with(
-        rule(
-            "policy",
-            "PodDisruptionBudget",
-            cluster::disruption_budget,
-            cluster::disruption_budget_update,
-        ),
-        &[("status", cluster::disruption_budget_status)],
-    ),
+    rule(
+        "policy",
+        "PodDisruptionBudget",
+        cluster::disruption_budget,
+        cluster::disruption_budget_update,
+    )
+    .with(&[("status", cluster::disruption_budget_status)]),
     rule(RBAC, "Role", rbac::role, rbac::role_update),
     rule(RBAC, "ClusterRole", rbac::cluster_role, rbac::cluster_role_update),
     rule(RBAC, "RoleBinding", rbac::role_binding, rbac::role_binding_update),
@@ -184,19 +168,17 @@ static RULES: &[Rules] = &[
         admission::webhooks,
         admission::webhooks_update,
     ),
-    with(
-        rule(
-            ADMISSION,
-            "ValidatingAdmissionPolicy",
-            admission::validating_policy,
-            admission::validating_policy_update,
-        ),
-        &[("status", admission::policy_status)],
-    ),
+    rule(
+        ADMISSION,
+        "ValidatingAdmissionPolicy",
+        admission_policies::validating_policy,
+        admission_policies::validating_policy_update,
+    )
+    .with(&[("status", admission_policies::policy_status)]),
     rule(
         ADMISSION,
         "ValidatingAdmissionPolicyBinding",
-        admission::validating_binding,
-        admission::validating_binding_update,
+        admission_policies::validating_binding,
+        admission_policies::validating_binding_update,
     ),
 ];

@@ -225,16 +225,16 @@ pub(super) fn host_process(e: &mut Report, at: &Path<'_>, spec: &Value) {
     for (list, n, container) in containers::visit(spec) {
         all += 1;
         let own = option(container.part("securityContext"));
-        if let (Some(of_pod), Some(own)) = (of_pod, own) {
-            if of_pod != own {
-                let detail = format!(
-                    "pod hostProcess value must be identical if both are specified, was {of_pod}"
-                );
-                let at = at.child(list);
-                let at = at.index(n);
-                let at = at.child("securityContext");
-                e.invalid(&at.child("windowsOptions").child("hostProcess"), own, detail);
-            }
+        if let (Some(of_pod), Some(own)) = (of_pod, own)
+            && of_pod != own
+        {
+            let detail = format!(
+                "pod hostProcess value must be identical if both are specified, was {of_pod}"
+            );
+            let at = at.child(list);
+            let at = at.index(n);
+            let at = at.child("securityContext");
+            e.invalid(&at.child("windowsOptions").child("hostProcess"), own, detail);
         }
         found += i32::from(own.or(of_pod) == Some(true));
     }

@@ -1,15 +1,15 @@
-//! Services and endpoints.
+//! Services.
 
 use std::collections::BTreeSet;
 
 use flumen_fields::Path;
 use serde_json::{Value, json};
 
-use super::address::{self, is_v6};
+use super::address;
 use super::containers::PROTOCOLS;
-use super::format;
 use super::meta::{self, Naming, Scope};
 use super::report::{IMMUTABLE, Report};
+use super::{format, service_addresses};
 use crate::internal;
 use crate::read::Read;
 
@@ -25,8 +25,8 @@ pub(super) fn service(e: &mut Report, object: &Value) {
 
 pub(super) fn service_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
-    changed_addresses(e, new, old);
-    changed_families(e, new, old);
+    service_addresses::changed(e, new, old);
+    service_addresses::changed_families(e, new, old);
     load_balancer_class(e, new, Some(old));
     if needs_health_check(new) && needs_health_check(old) {
         let field = "healthCheckNodePort";
@@ -92,7 +92,7 @@ pub(super) fn host_name(e: &mut Report, at: &Path<'_>, ingress: &Value) {
     }
 }
 
-fn is_headless(service: &Value) -> bool {
+pub(super) fn is_headless(service: &Value) -> bool {
     let addresses = service.part("spec").list("clusterIPs");
     addresses.len() == 1 && addresses[0] == "None"
 }
@@ -111,7 +111,7 @@ fn needs_health_check(service: &Value) -> bool {
     spec.text("type") == "LoadBalancer" && spec.text("externalTrafficPolicy") == "Local"
 }
 
-fn texts(list: &[Value]) -> Vec<&str> {
+pub(super) fn texts(list: &[Value]) -> Vec<&str> {
     list.iter().map(|value| value.as_str().unwrap_or_default()).collect()
 }
 
@@ -119,14 +119,12 @@ fn check(e: &mut Report, service: &Value, old: Option<&Value>) {
     let annotations = service.part("metadata").part("annotations");
     if let (Some(mode), Some(hints)) =
         (annotations.text_given(TOPOLOGY_MODE), annotations.text_given(TOPOLOGY_HINTS))
+        && mode != hints
     {
-        if mode != hints {
-            let at = Path::new("metadata");
-            let at = at.child("annotations");
-            let detail =
-                format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
-            e.invalid(&at.key(TOPOLOGY_MODE), mode, detail);
-        }
+        let at = Path::new("metadata");
+        let at = at.child("annotations");
+        let detail = format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
+        e.invalid(&at.key(TOPOLOGY_MODE), mode, detail);
     }
     let at = Path::new("spec");
     let spec = service.part("spec");
@@ -143,7 +141,7 @@ fn check(e: &mut Report, service: &Value, old: Option<&Value>) {
     }
     meta::labels(e, &at.child("selector"), spec, "selector");
     session_affinity(e, &at, spec);
-    cluster_addresses(e, service, old);
+    service_addresses::check(e, service, old);
     let known = old.map(|old| texts(old.part("spec").list("externalIPs"))).unwrap_or_default();
     let external_at = at.child("externalIPs");
     for (n, address) in spec.texts("externalIPs").enumerate() {
@@ -260,148 +258,6 @@ fn session_affinity(e: &mut Report, at: &Path<'_>, spec: &Value) {
     }
 }
 
-fn cluster_addresses(e: &mut Report, service: &Value, old: Option<&Value>) {
-    let spec = service.part("spec");
-    if spec.text("type") == "ExternalName" {
-        return;
-    }
-    let at = Path::new("spec");
-    let addresses_at = at.child("clusterIPs");
-    let addresses = texts(spec.list("clusterIPs"));
-    let shown = || spec.part("clusterIPs").clone();
-    match (spec.text("clusterIP"), addresses.first()) {
-        ("", Some(_)) => {
-            let detail = "must be empty when `clusterIP` is not specified";
-            e.invalid(&addresses_at, shown(), detail);
-        }
-        ("", None) => {}
-        (_, None) => e.required(&addresses_at, ""),
-        (one, Some(first)) if *first != one => {
-            e.invalid(&addresses_at, shown(), "first value must match `clusterIP`");
-        }
-        _ => {}
-    }
-    let families = texts(spec.list("ipFamilies"));
-    let families_at = at.child("ipFamilies");
-    let mut seen = BTreeSet::new();
-    for (n, family) in families.iter().enumerate() {
-        e.one_of(&families_at.index(n), family, &["IPv4", "IPv6"]);
-        if !seen.insert(*family) {
-            e.duplicate(&families_at.index(n), *family);
-        }
-    }
-    let policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-    e.one_of_if_given(&at.child("ipFamilyPolicy"), spec.text_given("ipFamilyPolicy"), &policies);
-    let known = old.map(|old| texts(old.part("spec").list("clusterIPs"))).unwrap_or_default();
-    let mut invalid = false;
-    for (n, address) in addresses.iter().enumerate() {
-        if n == 0 && *address == "None" {
-            if addresses.len() > 1 {
-                invalid = true;
-                e.invalid(&addresses_at, shown(), "'None' must be the first and only value");
-            }
-            continue;
-        }
-        invalid |= !e.ip(&addresses_at.index(n), address, &known);
-    }
-    if addresses.len() > 2 {
-        e.invalid(&addresses_at, shown(), "may only hold up to 2 values");
-    }
-    if invalid {
-        return;
-    }
-    if addresses.len() > 1 && !address::is_dual_stack(addresses.iter().copied()) {
-        let detail = "may specify no more than one IP for each IP family";
-        e.invalid(&addresses_at, shown(), detail);
-    }
-    if is_headless(service) {
-        return;
-    }
-    for (n, (address, family)) in addresses.iter().zip(&families).enumerate() {
-        let fits = match *family {
-            "IPv4" => !is_v6(address),
-            "IPv6" => is_v6(address),
-            _ => true,
-        };
-        if !fits {
-            let detail = format!("expected an {family} value as indicated by `ipFamilies[{n}]`");
-            e.invalid(&addresses_at.index(n), *address, detail);
-        }
-    }
-}
-
-fn changed_addresses(e: &mut Report, new: &Value, old: &Value) {
-    let (spec, was) = (new.part("spec"), old.part("spec"));
-    if spec.text("type") == "ExternalName" || was.text("type") == "ExternalName" {
-        return;
-    }
-    if is_headless(new) && is_headless(old) {
-        return;
-    }
-    let (now, then) = (texts(spec.list("clusterIPs")), texts(was.list("clusterIPs")));
-    let at = Path::new("spec");
-    let list = at.child("clusterIPs");
-    let shown = || spec.part("clusterIPs").clone();
-    let changed = "may not change once set";
-    if now.len() == then.len() {
-        for n in (0..now.len()).filter(|n| now[*n] != then[*n]) {
-            e.invalid(&list.index(n), shown(), changed);
-        }
-        return;
-    }
-    if now.is_empty() {
-        e.invalid(&list.index(0), shown(), "primary clusterIP can not be unset");
-    }
-    if let (Some(now), Some(then)) = (now.first(), then.first()) {
-        if now != then {
-            e.invalid(&list.index(0), shown(), changed);
-        }
-    }
-    if now.len() == 1 && then.len() > 1 {
-        single_stack(e, spec, "clusterIP");
-    }
-}
-
-fn single_stack(e: &mut Report, spec: &Value, what: &str) {
-    if spec.text("ipFamilyPolicy") != "SingleStack" {
-        let at = Path::new("spec");
-        let detail = format!("must be set to 'SingleStack' when releasing the secondary {what}");
-        e.invalid(&at.child("ipFamilyPolicy"), spec.part("ipFamilyPolicy").clone(), detail);
-    }
-}
-
-fn changed_families(e: &mut Report, new: &Value, old: &Value) {
-    let (spec, was) = (new.part("spec"), old.part("spec"));
-    if spec.text("type") == "ExternalName" || was.text("type") == "ExternalName" {
-        return;
-    }
-    if is_headless(new) || is_headless(old) {
-        return;
-    }
-    let (now, then) = (texts(spec.list("ipFamilies")), texts(was.list("ipFamilies")));
-    let at = Path::new("spec");
-    let first = at.child("ipFamilies");
-    let first = first.index(0);
-    let changed = "may not change once set";
-    if now.len() == then.len() {
-        for _ in (0..now.len()).filter(|n| now[*n] != then[*n]) {
-            e.invalid(&first, spec.part("ipFamilies").clone(), changed);
-        }
-        return;
-    }
-    if now.len() < then.len() && spec.list("clusterIPs").is_empty() {
-        e.invalid(&first, spec.part("ipFamilies").clone(), "primary ipFamily can not be unset");
-    }
-    if let (Some(now), Some(then)) = (now.first(), then.first()) {
-        if now != then {
-            e.invalid(&first, spec.part("clusterIPs").clone(), changed);
-        }
-    }
-    if now.len() == 1 && then.len() > 1 {
-        single_stack(e, spec, "ipFamily");
-    }
-}
-
 fn source_ranges(e: &mut Report, service: &Value, old: Option<&Value>) {
     let spec = service.part("spec");
     let balanced = spec.text("type") == "LoadBalancer";
@@ -471,7 +327,7 @@ fn traffic_policies(e: &mut Report, at: &Path<'_>, service: &Value) {
     let port_at = at.child("healthCheckNodePort");
     match (needs_health_check(service), port) {
         // The server allocates one that is missing before it gets here.
-        (true, 0) | (false, 0) => {}
+        (true | false, 0) => {}
         (true, port) => e.port(&port_at, port),
         (false, port) => {
             let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
@@ -488,57 +344,4 @@ fn traffic_policies(e: &mut Report, at: &Path<'_>, service: &Value) {
     let known = ["PreferClose", "PreferSameZone", "PreferSameNode"];
     let distribution = spec.text_given("trafficDistribution");
     e.one_of_if_given(&at.child("trafficDistribution"), distribution, &known);
-}
-
-pub(super) fn endpoints(e: &mut Report, object: &Value) {
-    meta::check(e, object, Scope::Namespaced, Naming::SUBDOMAIN);
-    subsets(e, object.list("subsets"));
-}
-
-pub(super) fn endpoints_update(e: &mut Report, new: &Value, old: &Value) {
-    meta::check_update(e, new, old);
-    meta::check(e, new, Scope::Namespaced, Naming::SUBDOMAIN);
-    if new.list("subsets") != old.list("subsets") {
-        subsets(e, new.list("subsets"));
-    }
-}
-
-fn subsets(e: &mut Report, subsets: &[Value]) {
-    let at = Path::new("subsets");
-    for (n, subset) in subsets.iter().enumerate() {
-        let at = at.index(n);
-        let lists = ["addresses", "notReadyAddresses"];
-        if lists.iter().all(|list| subset.list(list).is_empty()) {
-            e.required(&at, "must specify `addresses` or `notReadyAddresses`");
-        }
-        for list in lists {
-            let at = at.child(list);
-            for (n, address) in subset.list(list).iter().enumerate() {
-                let at = at.index(n);
-                e.ip(&at.child("ip"), address.text("ip"), &[]);
-                let host = address.text("hostname");
-                e.form_if_filled(&at.child("hostname"), host, format::dns_label);
-                if let Some(node) = address.text_given("nodeName") {
-                    e.form(&at.child("nodeName"), node, format::dns_subdomain);
-                }
-                e.endpoint_ip(&at.child("ip"), address.text("ip"));
-            }
-        }
-        let ports = subset.list("ports");
-        let at = at.child("ports");
-        for (n, port) in ports.iter().enumerate() {
-            let at = at.index(n);
-            let name = port.text("name");
-            if ports.len() > 1 {
-                e.required_form(&at.child("name"), name, format::dns_label);
-            } else {
-                e.form_if_filled(&at.child("name"), name, format::dns_label);
-            }
-            e.port(&at.child("port"), port.int("port"));
-            e.choice(&at.child("protocol"), port.text("protocol"), &PROTOCOLS);
-            if let Some(protocol) = port.text_given("appProtocol") {
-                e.form(&at.child("appProtocol"), protocol, format::qualified_name);
-            }
-        }
-    }
 }

@@ -29,7 +29,7 @@ pub(super) fn check(
     // The server has always called this one something else.
     let at = parent.child(if kind == "gcePersistentDisk" { "persistentDisk" } else { kind });
     match kind {
-        "hostPath" => host_path(e, &at, source),
+        "hostPath" | "local" => host_path(e, &at, source),
         "gcePersistentDisk" | "awsElasticBlockStore" => {
             let field = if kind == "gcePersistentDisk" { "pdName" } else { "volumeID" };
             e.filled(&at.child(field), source.text(field));
@@ -99,7 +99,6 @@ pub(super) fn check(
             e.form_if_filled(&at.child("volumeNamespace"), namespace, format::dns_label);
             secret_reference(e, &at, source, owner);
         }
-        "local" => host_path(e, &at, source),
         "csi" => csi_volume(e, &at, source),
         _ => {}
     }
@@ -175,12 +174,12 @@ fn iscsi(e: &mut Report, at: &Path<'_>, source: &Value, owner: Owner<'_>) {
     };
     let portal = source.text("targetPortal");
     e.filled(&at.child("targetPortal"), portal);
-    if let (Owner::Volume { name }, true) = (owner, source.some("initiatorName").is_some()) {
-        if name.len() + 1 + portal.len() > 64 {
-            e.invalid(&at.child("targetportal"), portal, ISCSI_TOO_LONG);
-        }
+    if let (Owner::Volume { name }, true) = (owner, source.some("initiatorName").is_some())
+        && name.len() + 1 + portal.len() > 64
+    {
+        e.invalid(&at.child("targetportal"), portal, ISCSI_TOO_LONG);
     }
-    let mut name = |e: &mut Report, at: &Path<'_>, value: &str| {
+    let name = |e: &mut Report, at: &Path<'_>, value: &str| {
         if !has_iscsi_prefix(value) {
             e.invalid(at, value, unprefixed);
         } else if !is_iscsi_name(value) {

@@ -53,12 +53,15 @@ pub(super) fn class(e: &mut Report, object: &Value) {
         Some(mode) => e.one_of(&at, mode, &["Immediate", "WaitForFirstConsumer"]),
     }
     let at = Path::new("allowedTopologies");
+    let terms = object.list("allowedTopologies");
     let mut seen: Vec<&[Value]> = Vec::new();
-    for (n, term) in object.list("allowedTopologies").iter().enumerate() {
+    for (n, term) in terms.iter().enumerate() {
         let at = at.index(n);
         let expressions = term.list("matchLabelExpressions");
         topology_term(e, &at.child("matchLabelExpressions"), expressions);
-        if seen.contains(&expressions) {
+        // The server starts with as many empty terms as there are terms.
+        let blank = if expressions.is_empty() { terms.len() } else { 0 };
+        for _ in 0..blank + seen.iter().filter(|other| **other == expressions).count() {
             e.duplicate(&at.child("matchLabelExpressions"), "");
         }
         seen.push(expressions);
@@ -267,11 +270,11 @@ fn driver_spec(e: &mut Report, spec: &Value) {
     if let Some(period) = spec.int_given(field).filter(|period| *period < 10) {
         e.invalid(&at.child(field), period, "must be greater than or equal to 10 seconds");
     }
-    if let Some(in_secrets) = spec.truth_given("serviceAccountTokenInSecrets") {
-        if spec.list("tokenRequests").is_empty() {
-            let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
-            e.invalid(&at.child("serviceAccountTokenInSecrets"), in_secrets, detail);
-        }
+    if let Some(in_secrets) = spec.truth_given("serviceAccountTokenInSecrets")
+        && spec.list("tokenRequests").is_empty()
+    {
+        let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+        e.invalid(&at.child("serviceAccountTokenInSecrets"), in_secrets, detail);
     }
 }
 

@@ -9,10 +9,8 @@ use super::containers::PULL_POLICIES;
 use super::environment::{self, Place};
 use super::report::Report;
 use super::sources::{self, ONE_TYPE, Owner};
-use super::{claims, format, selector, signers};
-use crate::internal;
-use crate::quantity::Quantity;
-use crate::read::Read;
+use super::{claims, format, projections};
+use crate::read::{Read, quantity};
 
 const FILE_MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
@@ -125,8 +123,7 @@ fn one(e: &mut Report, parent: &Path<'_>, kind: &str, source: &Value, volume: &V
     let at = parent.child(kind);
     match kind {
         "emptyDir" => {
-            let limit = source.part("sizeLimit");
-            if Quantity::of(limit) < Quantity::ZERO {
+            if quantity(source.part("sizeLimit")).is_negative() {
                 let detail = "SizeLimit field must be a valid resource quantity";
                 e.forbidden(&at.child("sizeLimit"), detail);
             }
@@ -151,7 +148,7 @@ fn one(e: &mut Report, parent: &Path<'_>, kind: &str, source: &Value, volume: &V
                 downward_file(e, &at, file);
             }
         }
-        "projected" => projected(e, &at, source),
+        "projected" => projections::check(e, &at, source),
         "csi" => {
             sources::csi_driver(e, &at.child("driver"), source.text("driver"));
             if let Some(secret) = source.some("nodePublishSecretRef") {
@@ -186,20 +183,20 @@ fn one(e: &mut Report, parent: &Path<'_>, kind: &str, source: &Value, volume: &V
     }
 }
 
-fn mode(e: &mut Report, at: &Path<'_>, value: Option<i64>) {
+pub(super) fn mode(e: &mut Report, at: &Path<'_>, value: Option<i64>) {
     if let Some(value) = value.filter(|value| !(0..=0o777).contains(value)) {
         e.invalid(at, value, FILE_MODE);
     }
 }
 
-fn key_to_path(e: &mut Report, at: &Path<'_>, item: &Value) {
+pub(super) fn key_to_path(e: &mut Report, at: &Path<'_>, item: &Value) {
     e.filled(&at.child("key"), item.text("key"));
     e.filled(&at.child("path"), item.text("path"));
     unreserved(e, &at.child("path"), item.text("path"));
     mode(e, &at.child("mode"), item.int_given("mode"));
 }
 
-fn downward_file(e: &mut Report, at: &Path<'_>, file: &Value) {
+pub(super) fn downward_file(e: &mut Report, at: &Path<'_>, file: &Value) {
     e.filled(&at.child("path"), file.text("path"));
     unreserved(e, &at.child("path"), file.text("path"));
     match (file.some("fieldRef"), file.some("resourceFieldRef")) {
@@ -220,97 +217,6 @@ fn downward_file(e: &mut Report, at: &Path<'_>, file: &Value) {
     mode(e, &at.child("mode"), file.int_given("mode"));
 }
 
-fn projected(e: &mut Report, at: &Path<'_>, source: &Value) {
-    mode(e, &at.child("defaultMode"), source.int_given("defaultMode"));
-    let mut paths = BTreeSet::new();
-    let mut unique = |e: &mut Report, path: &str, shown: &str| {
-        if !path.is_empty() && !paths.insert(path.to_owned()) {
-            e.invalid(at, shown, "conflicting duplicate paths");
-        }
-    };
-    let list = at.child("sources");
-    for (n, source) in source.list("sources").iter().enumerate() {
-        let source_at = list.index(n);
-        let mut count = 0;
-        for kind in ["secret", "configMap"] {
-            let Some(inner) = source.some(kind) else { continue };
-            count += 1;
-            let at = source_at.child(kind);
-            e.filled(&at.child("name"), inner.text("name"));
-            let items = at.child("items");
-            for (n, item) in inner.list("items").iter().enumerate() {
-                key_to_path(e, &items.index(n), item);
-                unique(e, item.text("path"), inner.text("name"));
-            }
-        }
-        if let Some(inner) = source.some("downwardAPI") {
-            count += 1;
-            for file in inner.list("items") {
-                downward_file(e, &source_at.child("downwardAPI"), file);
-                unique(e, file.text("path"), file.text("path"));
-            }
-        }
-        if let Some(token) = source.some("serviceAccountToken") {
-            count += 1;
-            let seconds = token.int("expirationSeconds");
-            let token_at = source_at.child("serviceAccountToken");
-            let seconds_at = token_at.child("expirationSeconds");
-            if seconds < 600 {
-                e.invalid(&seconds_at, seconds, "may not specify a duration less than 10 minutes");
-            }
-            if seconds > 1 << 32 {
-                let detail = "may not specify a duration larger than 2^32 seconds";
-                e.invalid(&seconds_at, seconds, detail);
-            }
-            if token.text("path").is_empty() {
-                e.required(&at.child("path"), "");
-            } else {
-                unreserved(e, &at.child("path"), token.text("path"));
-            }
-        }
-        if let Some(bundle) = source.some("clusterTrustBundle") {
-            count += 1;
-            trust_bundle(e, &source_at.child("clusterTrustBundle"), bundle);
-            unique(e, bundle.text("path"), bundle.text("path"));
-        }
-        if count > 1 {
-            e.forbidden(&source_at, "may not specify more than 1 volume type per source");
-        }
-    }
-}
-
-fn trust_bundle(e: &mut Report, at: &Path<'_>, bundle: &Value) {
-    match (bundle.text_given("name"), bundle.text_given("signerName")) {
-        (Some(_), Some(_)) => {
-            let shown = internal::shown("core.ClusterTrustBundleProjection", bundle);
-            e.invalid(at, shown, "only one of name and signerName may be used");
-        }
-        (Some(name), None) => {
-            if name.is_empty() {
-                e.required(&at.child("name"), "must be a valid object name");
-            }
-            for message in signers::bundle_name(name) {
-                let detail = format!("not a valid clustertrustbundlename: {message}");
-                e.invalid(&at.child("name"), name, detail);
-            }
-            if let Some(labels) = bundle.some("labelSelector") {
-                let detail = "labelSelector must be unset if name is specified";
-                e.invalid(&at.child("labelSelector"), selector::shown(labels), detail);
-            }
-        }
-        (None, Some(signer)) => {
-            if signer.is_empty() {
-                e.required(&at.child("signerName"), "must be a valid signer name");
-            }
-            signers::name(e, &at.child("signerName"), signer);
-            selector::check(e, &at.child("labelSelector"), bundle.part("labelSelector"));
-        }
-        (None, None) => e.required(at, "either name or signerName must be specified"),
-    }
-    e.filled(&at.child("path"), bundle.text("path"));
-    unreserved(e, &at.child("path"), bundle.text("path"));
-}
-
 /// A relative path that stays where it is.
 pub(super) fn descending(e: &mut Report, at: &Path<'_>, path: &str) {
     if path.starts_with('/') {
@@ -326,7 +232,7 @@ pub(super) fn no_backsteps(e: &mut Report, at: &Path<'_>, path: &str) {
 }
 
 /// A relative path that does not start like those of the server.
-fn unreserved(e: &mut Report, at: &Path<'_>, path: &str) {
+pub(super) fn unreserved(e: &mut Report, at: &Path<'_>, path: &str) {
     descending(e, at, path);
     if path.starts_with("..") && !path.starts_with("../") {
         e.invalid(at, path, "must not start with '..'");

@@ -1,14 +1,12 @@
-//! Deployments, stateful sets, daemon sets, replica sets, replication controllers and revisions.
-
-use std::borrow::Cow;
+//! Deployments, replica sets, replication controllers and revisions, and what all workloads share.
 
 use flumen_fields::Path;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::meta::{self, Naming, Scope};
 use super::report::Report;
 use super::selector::{self, Match};
-use super::{claims, format, pod};
+use super::{format, pod};
 use crate::internal;
 use crate::read::Read;
 
@@ -16,7 +14,7 @@ const NO_MATCH: &str = "`selector` does not match template `labels`";
 const OVER_REPLICAS: &str = "cannot be greater than status.replicas";
 
 /// The selector of a workload, which has to be there and must not be empty.
-fn required_selector(e: &mut Report, at: &Path<'_>, spec: &Value, of: &str) {
+pub(super) fn required_selector(e: &mut Report, at: &Path<'_>, spec: &Value, of: &str) {
     let at = at.child("selector");
     let Some(selector) = spec.some("selector") else { return e.required(&at, "") };
     selector::check(e, &at, selector);
@@ -26,13 +24,13 @@ fn required_selector(e: &mut Report, at: &Path<'_>, spec: &Value, of: &str) {
     }
 }
 
-fn labels_match(e: &mut Report, at: &Path<'_>, template: &Value) {
+pub(super) fn labels_match(e: &mut Report, at: &Path<'_>, template: &Value) {
     let at = at.child("metadata");
     e.invalid(&at.child("labels"), template.part("metadata").part("labels").clone(), NO_MATCH);
 }
 
 /// Pods that are meant to run for ever.
-fn always(e: &mut Report, at: &Path<'_>, template: &Value, of: &str) {
+pub(super) fn always(e: &mut Report, at: &Path<'_>, template: &Value, of: &str) {
     let spec = template.part("spec");
     let at = at.child("spec");
     e.one_of(&at.child("restartPolicy"), spec.text("restartPolicy"), &["Always"]);
@@ -124,7 +122,7 @@ pub(super) fn count_or_percent(e: &mut Report, at: &Path<'_>, value: &Value) {
     }
 }
 
-fn shown_count(value: &Value) -> Value {
+pub(super) fn shown_count(value: &Value) -> Value {
     if value.is_null() { 0.into() } else { value.clone() }
 }
 
@@ -136,7 +134,7 @@ fn percent_of(value: &Value) -> Option<i64> {
     text.strip_suffix('%')?.parse().ok()
 }
 
-fn number(value: &Value) -> i64 {
+pub(super) fn number(value: &Value) -> i64 {
     let plain = || value.as_str().map_or(value.as_i64(), |text| text.parse().ok());
     percent_of(value).or_else(plain).unwrap_or_default()
 }
@@ -147,7 +145,7 @@ pub(super) fn at_most_all(e: &mut Report, at: &Path<'_>, value: &Value) {
     }
 }
 
-fn immutable_selector(e: &mut Report, new: &Value, old: &Value) {
+pub(super) fn immutable_selector(e: &mut Report, new: &Value, old: &Value) {
     let (now, then) = (new.part("spec").part("selector"), old.part("spec").part("selector"));
     if now != then {
         let at = Path::new("spec");
@@ -179,14 +177,14 @@ pub(super) fn deployment_status(e: &mut Report, new: &Value, old: &Value) {
     collisions(e, new, old);
 }
 
-fn counters(e: &mut Report, object: &Value, fields: &[&str]) {
+pub(super) fn counters(e: &mut Report, object: &Value, fields: &[&str]) {
     let at = Path::new("status");
     for field in fields {
         e.not_negative(&at.child(field), object.part("status").int(field));
     }
 }
 
-fn bounded(e: &mut Report, object: &Value, fields: &[&str]) {
+pub(super) fn bounded(e: &mut Report, object: &Value, fields: &[&str]) {
     let at = Path::new("status");
     let status = object.part("status");
     for field in fields {
@@ -196,7 +194,7 @@ fn bounded(e: &mut Report, object: &Value, fields: &[&str]) {
     }
 }
 
-fn available(e: &mut Report, object: &Value, ready: &str) {
+pub(super) fn available(e: &mut Report, object: &Value, ready: &str) {
     let at = Path::new("status");
     let status = object.part("status");
     if status.int("availableReplicas") > status.int("readyReplicas") {
@@ -205,7 +203,7 @@ fn available(e: &mut Report, object: &Value, ready: &str) {
     }
 }
 
-fn collisions(e: &mut Report, new: &Value, old: &Value) {
+pub(super) fn collisions(e: &mut Report, new: &Value, old: &Value) {
     let field = "collisionCount";
     let (now, then) = (new.part("status").int_given(field), old.part("status").int_given(field));
     if then.is_some_and(|then| now.is_none_or(|now| now < then)) {
@@ -276,249 +274,6 @@ fn replication_controller_spec(e: &mut Report, spec: &Value) {
 pub(super) fn replication_controller_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
     replication_controller_spec(e, new.part("spec"));
-}
-
-pub(super) fn stateful_set(e: &mut Report, object: &Value) {
-    meta::check(e, object, Scope::Namespaced, Naming::LABEL);
-    stateful_set_spec(e, object.part("spec"), Stage::Create);
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Create,
-    Update,
-}
-
-fn stateful_set_spec(e: &mut Report, spec: &Value, stage: Stage) {
-    let at = Path::new("spec");
-    match spec.text("podManagementPolicy") {
-        "" => e.required(&at.child("podManagementPolicy"), ""),
-        "OrderedReady" | "Parallel" => {}
-        other => {
-            let detail = "must be 'OrderedReady' or 'Parallel'";
-            e.invalid(&at.child("podManagementPolicy"), other, detail);
-        }
-    }
-    stateful_strategy(e, &at.child("updateStrategy"), spec.part("updateStrategy"));
-    if let Some(policy) = spec.some("persistentVolumeClaimRetentionPolicy") {
-        let at = at.child("persistentVolumeClaimRetentionPolicy");
-        for field in ["whenDeleted", "whenScaled"] {
-            e.one_of(&at.child(field), policy.text(field), &["Retain", "Delete"]);
-        }
-    }
-    let templates = spec.list("volumeClaimTemplates");
-    if stage == Stage::Create {
-        let at = at.child("volumeClaimTemplates");
-        for (n, claim) in templates.iter().enumerate() {
-            let at = at.index(n);
-            claims::claim_spec(e, &at.child("spec"), claim.part("spec"), claims::Groups::Checked);
-        }
-    }
-    e.not_negative(&at.child("replicas"), spec.int("replicas"));
-    e.not_negative(&at.child("minReadySeconds"), spec.int("minReadySeconds"));
-    let start = spec.part("ordinals").int("start");
-    e.not_negative(&at.child("ordinals.start"), start);
-    if stage == Stage::Create {
-        let name = spec.text("serviceName");
-        e.form_if_filled(&at.child("serviceName"), name, format::dns_label);
-    }
-    required_selector(e, &at, spec, "statefulset");
-    let template = spec.part("template");
-    let template_at = at.child("template");
-    let labels = template.part("metadata").part("labels");
-    match selector::matches(spec.part("selector"), labels) {
-        None => e.invalid(&at.child("selector"), selector::shown(spec.part("selector")), ""),
-        Some(found) => {
-            if found == Match::No {
-                labels_match(e, &template_at, template);
-            }
-            let checked = with_claims(template, templates);
-            pod::template(e, &template_at, &checked);
-            let meta = template.part("metadata");
-            meta::labels(e, &template_at.child("labels"), meta, "labels");
-            meta::annotations(e, &template_at.child("annotations"), meta);
-            pod::annotations(e, &template_at.child("annotations"), meta, template.part("spec"));
-        }
-    }
-    always(e, &template_at, template, "StatefulSet");
-}
-
-/// The template as pods will have it: with volumes of the claims, and names that the set gives.
-fn with_claims<'a>(template: &'a Value, claims: &[Value]) -> Cow<'a, Value> {
-    let spec = template.part("spec");
-    let named = !spec.text("subdomain").is_empty() || !spec.text("hostname").is_empty();
-    if claims.is_empty() && !named {
-        return Cow::Borrowed(template);
-    }
-    let mut template = template.clone();
-    if let Some(Value::Object(spec)) = template.get_mut("spec") {
-        spec.remove("subdomain");
-        spec.remove("hostname");
-        if !claims.is_empty() {
-            let name = |claim: &Value| claim.part("metadata").text("name").to_owned();
-            let mut names: Vec<String> = claims.iter().map(name).collect();
-            names.sort_unstable();
-            names.dedup();
-            let volume =
-                |name: &String| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
-            let mut volumes: Vec<Value> = names.iter().map(volume).collect();
-            let own = spec.get("volumes").and_then(Value::as_array).cloned().unwrap_or_default();
-            let kept = |volume: &Value| !names.iter().any(|name| name == volume.text("name"));
-            volumes.extend(own.into_iter().filter(kept));
-            spec.insert("volumes".to_owned(), volumes.into());
-        }
-    }
-    Cow::Owned(template)
-}
-
-fn stateful_strategy(e: &mut Report, at: &Path<'_>, strategy: &Value) {
-    let rolling = strategy.some("rollingUpdate");
-    let rolling_at = at.child("rollingUpdate");
-    match (strategy.text("type"), rolling) {
-        ("", _) => e.required(at, ""),
-        ("OnDelete", Some(rolling)) => {
-            let shown = internal::shown("apps.RollingUpdateStatefulSetStrategy", rolling);
-            e.invalid(&rolling_at, shown, "only allowed for updateStrategy 'RollingUpdate'");
-        }
-        ("RollingUpdate", Some(rolling)) => {
-            e.not_negative(&rolling_at.child("partition"), rolling.int("partition"));
-            if let Some(value) = rolling.some("maxUnavailable") {
-                let at = rolling_at.child("maxUnavailable");
-                count_or_percent(e, &at, value);
-                if number(value) == 0 {
-                    e.invalid(&at, value.clone(), "cannot be 0");
-                }
-                at_most_all(e, &at, value);
-            }
-        }
-        ("OnDelete" | "RollingUpdate", None) => {}
-        _ => {
-            let shown = internal::shown("apps.StatefulSetUpdateStrategy", strategy);
-            e.invalid(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
-        }
-    }
-}
-
-pub(super) fn stateful_set_update(e: &mut Report, new: &Value, old: &Value) {
-    meta::check_update(e, new, old);
-    stateful_set_spec(e, new.part("spec"), Stage::Update);
-    let changeable = [
-        "replicas",
-        "template",
-        "updateStrategy",
-        "minReadySeconds",
-        "ordinals",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-    ];
-    let rest = |object: &Value| {
-        let mut spec = object.part("spec").clone();
-        if let Value::Object(fields) = &mut spec {
-            fields.retain(|name, _| !changeable.contains(&name.as_str()));
-        }
-        spec
-    };
-    if rest(new) != rest(old) {
-        let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-        e.forbidden(&Path::new("spec"), detail);
-    }
-}
-
-pub(super) fn stateful_set_status(e: &mut Report, new: &Value, old: &Value) {
-    let fields = [
-        "replicas",
-        "readyReplicas",
-        "currentReplicas",
-        "updatedReplicas",
-        "availableReplicas",
-        "observedGeneration",
-        "collisionCount",
-    ];
-    counters(e, new, &fields);
-    let most = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
-    bounded(e, new, &most);
-    available(e, new, "status.readyReplicas");
-    meta::check_update(e, new, old);
-    collisions(e, new, old);
-}
-
-pub(super) fn daemon_set(e: &mut Report, object: &Value) {
-    meta::check(e, object, Scope::Namespaced, Naming::SUBDOMAIN);
-    daemon_set_spec(e, object.part("spec"));
-}
-
-fn daemon_set_spec(e: &mut Report, spec: &Value) {
-    let at = Path::new("spec");
-    let selector = spec.part("selector");
-    selector::check(e, &at.child("selector"), selector);
-    let template = spec.part("template");
-    let template_at = at.child("template");
-    let labels = template.part("metadata").part("labels");
-    if selector::matches(selector, labels) == Some(Match::No) {
-        labels_match(e, &template_at, template);
-    }
-    let empty =
-        selector.map("matchLabels").is_empty() && selector.list("matchExpressions").is_empty();
-    if !selector.is_null() && empty {
-        let detail = "empty selector is invalid for daemonset";
-        e.invalid(&at.child("selector"), selector::shown(selector), detail);
-    }
-    pod::template(e, &template_at, template);
-    always(e, &template_at, template, "DaemonSet");
-    e.not_negative(&at.child("minReadySeconds"), spec.int("minReadySeconds"));
-    daemon_strategy(e, &at.child("updateStrategy"), spec.part("updateStrategy"));
-    e.not_negative(&at.child("revisionHistoryLimit"), spec.int("revisionHistoryLimit"));
-}
-
-fn daemon_strategy(e: &mut Report, at: &Path<'_>, strategy: &Value) {
-    match strategy.text("type") {
-        "OnDelete" => {}
-        "RollingUpdate" => {
-            let at = at.child("rollingUpdate");
-            let Some(rolling) = strategy.some("rollingUpdate") else { return e.required(&at, "") };
-            let (unavailable, surge) = (rolling.part("maxUnavailable"), rolling.part("maxSurge"));
-            let (unavailable_at, surge_at) = (at.child("maxUnavailable"), at.child("maxSurge"));
-            count_or_percent(e, &unavailable_at, unavailable);
-            count_or_percent(e, &surge_at, surge);
-            at_most_all(e, &unavailable_at, unavailable);
-            at_most_all(e, &surge_at, surge);
-            match (number(unavailable) != 0, number(surge) != 0) {
-                (true, true) => {
-                    let detail = "may not be set when maxUnavailable is non-zero";
-                    e.invalid(&surge_at, shown_count(surge), detail);
-                }
-                (false, false) => e.required(&unavailable_at, "cannot be 0 when maxSurge is 0"),
-                _ => {}
-            }
-        }
-        _ => {
-            let shown = internal::shown("apps.DaemonSetUpdateStrategy", strategy);
-            e.not_supported(at, shown, &["RollingUpdate", "OnDelete"]);
-        }
-    }
-}
-
-pub(super) fn daemon_set_update(e: &mut Report, new: &Value, old: &Value) {
-    meta::check_update(e, new, old);
-    immutable_selector(e, new, old);
-    daemon_set_spec(e, new.part("spec"));
-}
-
-pub(super) fn daemon_set_status(e: &mut Report, new: &Value, old: &Value) {
-    meta::check_update(e, new, old);
-    let fields = [
-        "currentNumberScheduled",
-        "numberMisscheduled",
-        "desiredNumberScheduled",
-        "numberReady",
-        "observedGeneration",
-        "updatedNumberScheduled",
-        "numberAvailable",
-        "numberUnavailable",
-        "collisionCount",
-    ];
-    counters(e, new, &fields);
-    collisions(e, new, old);
 }
 
 fn revision(e: &mut Report, object: &Value) {

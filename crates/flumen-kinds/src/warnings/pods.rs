@@ -6,7 +6,6 @@ use flumen_fields::Path;
 use serde_json::Value;
 
 use super::{addresses, claim, fraction, node_term, old_label};
-use crate::quantity::Quantity;
 use crate::read::Read;
 use crate::validate::{label_value, visit_containers};
 
@@ -311,10 +310,7 @@ fn container(found: &mut Vec<String>, at: &Path<'_>, container: &Value) {
     let resources_at = at.child("resources");
     for resource in ["memory", "ephemeral-storage"] {
         for field in ["limits", "requests"] {
-            let list = resources.part(field);
-            if list.some(resource).is_some_and(|value| !Quantity::of(value).is_integer()) {
-                fraction(found, &resources_at.child(field), list, resource);
-            }
+            fraction(found, &resources_at.child(field), resources.part(field), resource);
         }
     }
     let env_at = at.child("env");
@@ -338,8 +334,11 @@ fn container(found: &mut Vec<String>, at: &Path<'_>, container: &Value) {
     }
 }
 
+/// A port that was seen: where, and at which address and port of the host.
+type Taken<'a> = (String, &'a str, i64);
+
 fn ports(found: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
-    let mut known: BTreeMap<(i64, &str), Vec<(String, &str, i64)>> = BTreeMap::new();
+    let mut known: BTreeMap<(i64, &str), Vec<Taken<'_>>> = BTreeMap::new();
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
     let mut named = Vec::new();
     for (list, n, container) in visit_containers(spec) {

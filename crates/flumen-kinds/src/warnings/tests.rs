@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use super::warnings;
 
 #[track_caller]
-fn check(group: &str, kind: &str, object: Value, expected: &[&str]) {
+fn check(group: &str, kind: &str, object: &Value, expected: &[&str]) {
     let kind = Api::get().kind(group, "v1", kind).expect("a known kind");
-    assert_eq!(warnings(kind, &object, None), expected);
+    assert_eq!(warnings(kind, object, None), expected);
 }
 
-fn deployment(pod: Value) -> Value {
+fn deployment(pod: &Value) -> Value {
     json!({"metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}})
 }
 
@@ -22,7 +22,7 @@ fn templates_are_looked_at() {
     check(
         "apps",
         "Deployment",
-        deployment(pod),
+        &deployment(&pod),
         &[
             "spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use \"kubernetes.io/os\" instead",
             "spec.template.spec.containers[0].env[1]: hides previous definition of \"A\", which may be dropped when using apply",
@@ -33,7 +33,7 @@ fn templates_are_looked_at() {
 #[test]
 fn a_variable_may_extend_itself() {
     let env = json!([{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}]);
-    check("apps", "Deployment", deployment(json!({"containers": [{"env": env}]})), &[]);
+    check("apps", "Deployment", &deployment(&json!({"containers": [{"env": env}]})), &[]);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn ports_are_compared() {
     check(
         "apps",
         "Deployment",
-        deployment(pod),
+        &deployment(&pod),
         &[
             "spec.template.spec.containers[0].ports[1]: duplicate port definition with spec.template.spec.containers[0].ports[0]",
             "spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
@@ -58,7 +58,7 @@ fn addresses_have_one_form() {
     check(
         "",
         "Service",
-        service,
+        &service,
         &[
             "spec.externalIPs[0]: non-standard IP address \"010.1.1.1\" will be considered invalid in a future Kubernetes release: use \"10.1.1.1\"",
             "spec.externalIPs[2]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 canonical format (\"2001:db8::1\")",
@@ -72,7 +72,7 @@ fn names_of_pods_are_hostnames() {
     check(
         "",
         "Pod",
-        pod,
+        &pod,
         &[
             "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
         ],
@@ -86,7 +86,7 @@ fn files_of_a_volume_do_not_hide_each_other() {
     check(
         "apps",
         "Deployment",
-        deployment(json!({"volumes": [volume]})),
+        &deployment(&json!({"volumes": [volume]})),
         &["volume \"v\" (ConfigMap \"c\"): overlapping paths: \"x/y\" with \"x\""],
     );
 }

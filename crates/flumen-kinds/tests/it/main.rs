@@ -4,4 +4,7 @@
 mod corpus;
 mod decode;
 mod defaults;
+mod manifests;
+mod random;
+mod real;
 mod validation;

@@ -29,8 +29,7 @@ pub(super) fn fresh_name(
     loop {
         let time = context.now.as_nanosecond();
         let seed = format!("{}/{time}/{place}/{attempt}", object::uid(owner));
-        let suffix = hash::of(&Value::from(seed), None);
-        let name = format!("{}{}", &prefix[..end], &suffix[suffix.len().saturating_sub(SUFFIX)..]);
+        let name = format!("{}{}", &prefix[..end], hash::letters(&seed, SUFFIX));
         if context.world.find(Kind::Pod, object::namespace(owner), &name).is_none() {
             return name;
         }

@@ -8,7 +8,7 @@ use flumen_store::{Options, Store};
 use serde_json::{Value, json};
 
 /// Far more than anything takes; a test that fails waits this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) const CONFIG_MAPS: ResourceName<'static> = ResourceName::new("", "v1", "configmaps");
 pub(crate) const NAMESPACES: ResourceName<'static> = ResourceName::new("", "v1", "namespaces");

@@ -1,10 +1,12 @@
 //! Namespaces have what they need, and end when they are empty.
 
+use std::time::Duration;
+
 use flumen_apiserver::{Media, ResourceName};
 use flumen_sim::Controllers;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, CONFIG_MAPS, NAMESPACES};
+use crate::bench::{Bench, CONFIG_MAPS, NAMESPACES, PATIENCE};
 
 const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
 
@@ -55,4 +57,23 @@ async fn a_namespace_ends_when_all_in_it_is_gone() {
     let change = (Media::MergePatch, &patch);
     bench.client.patch(CONFIG_MAPS, ("team", "held"), "", change).await.expect("patched");
     bench.until_gone(NAMESPACES, "", "team").await;
+}
+
+#[tokio::test]
+async fn events_are_forgotten_after_an_hour() {
+    let bench = bench().await;
+    let events = ResourceName::new("", "v1", "events");
+    let event = json!({
+        "metadata": {"name": "e", "namespace": "default"},
+        "involvedObject": {"namespace": "default"},
+    });
+    bench.create(events, event).await;
+    // Whether the event has been seen yet is not known, so time goes on until it is gone.
+    let gone = async {
+        while bench.get(events, "default", "e").await.is_some() {
+            bench.clock.advance(Duration::from_hours(2));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the event goes");
 }

@@ -1,9 +1,9 @@
 //! Metrics in both versions. The text of the first one has its fields in the order of Go.
 
-use flumen_schema::api::{Api, Form, Type};
+use flumen_schema::api::Api;
 use serde_json::{Map, Value, json};
 
-use crate::read::Read as _;
+use crate::{go_json, read::Read as _};
 
 /// A field of the first version, where it is in the second, and whether it is there if it is not.
 struct Place(&'static str, &'static str, bool);
@@ -148,30 +148,7 @@ pub(super) fn condition_to_text(condition: &Value) -> String {
 
 /// A value as JSON with its fields in the order of its type.
 fn in_go_order(value: &Value, of: &str) -> String {
-    let api = Api::get();
-    match api.type_named(of) {
-        Some(of) => object_text(value, api.type_of(of), str::to_owned),
-        None => value.to_string(),
-    }
-}
-
-fn object_text(value: &Value, of: &Type, name: fn(&str) -> String) -> String {
-    let members = of.fields.iter().filter_map(|field| {
-        let value = value.get(field.name)?;
-        Some(format!("\"{}\":{}", name(field.name), form_text(value, &field.form, name)))
-    });
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-}
-
-fn form_text(value: &Value, form: &Form, name: fn(&str) -> String) -> String {
-    match (value, form) {
-        (Value::Object(_), Form::Struct(of)) => object_text(value, Api::get().type_of(*of), name),
-        (Value::Array(items), Form::List(of)) => {
-            let items: Vec<String> = items.iter().map(|item| form_text(item, of, name)).collect();
-            format!("[{}]", items.join(","))
-        }
-        _ => value.to_string(),
-    }
+    go_json(value, Api::get().type_named(of), &Value::Null)
 }
 
 /// The server writes its own type here, whose fields have no other names than in Go.
