@@ -39,10 +39,10 @@ impl<'a> Scan<'a> {
             let mut is_repetition = false;
             match first {
                 '(' => {
-                    if let Some(problem) = self.group() {
-                        return Some(problem);
+                    match self.group() {
+                        Ok(is_open) => self.depth += usize::from(is_open),
+                        Err(problem) => return Some(problem),
                     }
-                    self.depth += 1;
                     self.may_repeat = false;
                 }
                 ')' => {
@@ -88,37 +88,34 @@ impl<'a> Scan<'a> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// An opening bracket with what may follow it.
-    fn group(&mut self) -> Option<String> {
+    /// An opening bracket with what may follow it; whether it is still open then.
+    fn group(&mut self) -> Result<bool, String> {
         let Some(flags) = self.rest.strip_prefix("(?") else {
             self.advance(1);
-            return None;
+            return Ok(true);
         };
         if let Some(named) = flags.strip_prefix("P<").or_else(|| flags.strip_prefix('<')) {
             if flags.starts_with("<=") || flags.starts_with("<!") {
-                return Some(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..2]));
+                return Err(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..2]));
             }
             return match named.find('>') {
                 Some(end) => {
                     let consumed = self.rest.len() - named.len() + end + 1;
                     self.advance(consumed);
-                    None
+                    Ok(true)
                 }
-                None => Some(format!("invalid named capture: `{}`", self.rest)),
+                None => Err(format!("invalid named capture: `{}`", self.rest)),
             };
         }
         let end = flags.find([':', ')']).unwrap_or(flags.len());
         let is_flags = flags[..end].chars().all(|c| "imsU-".contains(c));
         if is_flags && end < flags.len() {
-            // `(?i)` is closed at once.
-            if flags[end..].starts_with(')') {
-                self.depth = self.depth.wrapping_sub(1);
-            }
             self.advance(2 + end + 1);
-            return None;
+            // `(?i)` is closed at once.
+            return Ok(flags[end..].starts_with(':'));
         }
         let shown = flags.chars().next().map_or(0, char::len_utf8);
-        Some(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..shown]))
+        Err(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..shown]))
     }
 
     fn class(&mut self) -> Option<String> {
@@ -161,21 +158,17 @@ impl<'a> Scan<'a> {
 
     /// Whether a sign repeats what is before it; `{` may be a plain character.
     fn repetition(&mut self, before: &'a str) -> Result<bool, String> {
-        let length = match before.as_bytes()[0] {
-            b'{' => match counts(before) {
-                Some((length, is_valid)) => {
-                    if !is_valid {
-                        return Err(format!("invalid repeat count: `{}`", &before[..length]));
-                    }
-                    length
-                }
-                None => {
-                    self.advance(1);
-                    return Ok(false);
-                }
-            },
-            _ => 1,
-        };
+        let mut length = 1;
+        if before.starts_with('{') {
+            let Some((end, is_valid)) = counts(before) else {
+                self.advance(1);
+                return Ok(false);
+            };
+            if !is_valid {
+                return Err(format!("invalid repeat count: `{}`", &before[..end]));
+            }
+            length = end;
+        }
         let sign = &before[..length];
         if !self.may_repeat {
             return Err(format!("missing argument to repetition operator: `{sign}`"));

@@ -53,7 +53,7 @@ impl Url {
         }
         let mut url = Self::default();
         if text == "*" {
-            url.path = "*".to_owned();
+            "*".clone_into(&mut url.path);
             return Ok(url);
         }
         let (scheme, rest) = scheme(text)?;

@@ -38,6 +38,7 @@ pub struct Served {
 
 /// A custom resource in one version.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "that is how versions are written")]
 pub struct Version {
     pub name: String,
     pub group: String,
