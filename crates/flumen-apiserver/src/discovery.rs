@@ -51,9 +51,6 @@ impl Discovery {
     ) -> Result<Response<Body>, ApiError> {
         let path = asked.info.path.as_str();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-        if path.starts_with("//") {
-            return Ok(respond::nothing());
-        }
         // The list of groups alone is answered to any method, and so are groups of definitions.
         let reads_only = match parts.as_slice() {
             ["api", ..] => parts.len() <= 2,

@@ -22,6 +22,7 @@ async fn places_where_nothing_is() {
     check(&server, "GET", "/apis/nope.example.com", 404, nothing).await;
     check(&server, "DELETE", "/apis/nope.example.com/v1/things", 404, nothing).await;
     check(&server, "GET", "//api/v1", 404, nothing).await;
+    check(&server, "GET", "//api/v1/pods", 404, nothing).await;
     check(&server, "GET", "/healthz/nope", 404, nothing).await;
     check(&server, "GET", "/api/v9", 404, UNKNOWN).await;
     check(&server, "GET", "/api/v1/nope", 404, UNKNOWN).await;
