@@ -1,23 +1,30 @@
 //! Which resources there are, as clients ask before anything else.
 
 mod aggregated;
+mod api_services;
 mod legacy;
+mod protobuf;
 mod versions;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{
-    HeaderValue, Response,
+    HeaderValue, Method, Response,
     header::{ETAG, IF_NONE_MATCH, VARY},
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha512};
 
 use crate::{
     ApiError, Catalog,
-    http::{Asked, Body, health_paths, negotiate, respond, route},
+    http::{
+        Asked, Body, health_paths,
+        negotiate::{self, Encoding},
+        respond, route,
+    },
 };
 use aggregated::Form;
+
+pub(crate) use api_services::register;
 
 /// The documents of the newest catalog that was asked about.
 #[derive(Debug, Default)]
@@ -44,8 +51,14 @@ impl Discovery {
     ) -> Result<Response<Body>, ApiError> {
         let path = asked.info.path.as_str();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-        if path.starts_with("//") {
-            return Ok(respond::nothing());
+        // The list of groups alone is answered to any method, and so are groups of definitions.
+        let reads_only = match parts.as_slice() {
+            ["api", ..] => parts.len() <= 2,
+            ["apis", group, ..] => parts.len() <= 3 && route::is_builtin_group(catalog, group),
+            _ => false,
+        };
+        if reads_only && asked.method != Method::GET && exists(catalog, &parts) {
+            return Err(route::method_not_allowed());
         }
         let document = match parts.as_slice() {
             ["api" | "apis"] => {
@@ -72,12 +85,17 @@ impl Discovery {
         };
         negotiate::check_producible(&asked.accept, negotiate::Endpoint::Object)?;
         let accepted = negotiate::negotiate(&asked.accept, false).unwrap_or_default();
+        if accepted.encoding == Encoding::Protobuf
+            && let Some(body) = protobuf::encode(&document)
+        {
+            return Ok(respond::bytes(200, Encoding::Protobuf.media_type(), body));
+        }
         let pretty = accepted.pretty || asked.is_pretty();
         Ok(respond::object(200, &document, accepted.encoding, pretty))
     }
 
     /// All paths, for people who ask at the root.
-    pub(crate) fn root_paths(&self, catalog: &Catalog) -> Value {
+    pub(crate) fn root_paths(catalog: &Catalog) -> Value {
         let mut paths: Vec<String> = [
             "/.well-known/openid-configuration",
             "/api",
@@ -129,12 +147,19 @@ impl Discovery {
             return made.clone();
         }
         let body = aggregated::document(catalog, form, core).to_string();
-        let etag = Sha512::digest(body.as_bytes());
-        let etag = etag.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
-        let etag = format!("\"{etag}\"");
+        let etag = format!("\"{}\"", respond::hash(body.as_bytes()));
         let made = Made { catalog: Arc::clone(catalog), form, core, body: body.into(), etag };
         all.push(made.clone());
         made
+    }
+}
+
+/// Whether a built-in group has this version, if one is named.
+fn exists(catalog: &Catalog, parts: &[&str]) -> bool {
+    match parts {
+        ["api", version] => *version == "v1",
+        ["apis", group, version] => legacy::resources(catalog, group, version).is_some(),
+        _ => true,
     }
 }
 

@@ -162,9 +162,9 @@ pub(crate) fn is_hub(resource: &Resource) -> bool {
 
 /// An object of the store as writes look at it: custom resources in the version of the request,
 /// because their rules are those of a version.
-pub(crate) fn live(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn live(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        Behaviour::Builtin { .. } => Ok(object),
+        Behaviour::Builtin { .. } => object,
         Behaviour::Custom { .. } => from_hub(resource, object),
     }
 }
@@ -179,30 +179,30 @@ pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
 }
 
 /// Converts an object of the version that is stored into the one that was asked for.
-pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
-        Behaviour::Custom { version, .. } => Ok(custom::load(version, object)),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, hub, kind),
+        Behaviour::Custom { version, .. } => custom::load(version, object),
     }
 }
 
 /// An object as lists have it: items of built-in kinds do not repeat their kind.
-pub(crate) fn list_item(resource: &Resource, object: Value) -> Result<Value, ApiError> {
-    let mut object = from_hub(resource, object)?;
+pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
+    let mut object = from_hub(resource, object);
     if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
         map.remove("apiVersion");
         map.remove("kind");
     }
-    Ok(object)
+    object
 }
 
 /// Converts an object of the version of a request into the one that is stored.
-pub(crate) fn to_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn to_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, kind, hub)),
-        Behaviour::Custom { .. } => Ok(object),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, kind, hub),
+        Behaviour::Custom { .. } => object,
     }
 }
 

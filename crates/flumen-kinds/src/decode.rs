@@ -7,6 +7,7 @@
 
 mod head;
 mod leaf;
+mod registered;
 mod target;
 mod typed;
 mod untyped;

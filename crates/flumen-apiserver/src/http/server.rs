@@ -25,8 +25,9 @@ use super::{
     tls::{Identity, TlsError},
 };
 use crate::{
-    Api,
+    Api, ApiError,
     auth::{Auth, AuthError, AuthOptions},
+    discovery,
     state::StateDir,
 };
 
@@ -37,10 +38,10 @@ const BREATH: Duration = Duration::from_millis(50);
 const CONNECTIONS: usize = 10_000;
 /// How long a client may take to send the head of its next request. Clients of this API keep idle
 /// connections for 90 seconds; the server should not be the first to close.
-const HEAD: Duration = Duration::from_secs(120);
+const HEAD: Duration = Duration::from_mins(2);
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a client may leave an answer unread.
-const STALL: Duration = Duration::from_secs(60);
+const STALL: Duration = Duration::from_mins(1);
 /// Clients whose machine is gone are found out by pings.
 const PING: Duration = Duration::from_secs(30);
 
@@ -71,6 +72,8 @@ pub enum ServerError {
     Tls(#[from] TlsError),
     #[error(transparent)]
     Auth(#[from] AuthError),
+    #[error("cannot make the objects that every server has")]
+    Boot(#[from] ApiError),
 }
 
 impl ServerError {
@@ -108,12 +111,11 @@ impl Server {
         if !address.ip().is_unspecified() {
             names.push(address.ip().to_string());
         }
-        let identity = match options.tls {
-            true => Some(Identity::open(&options.state, &names)?),
-            false => None,
-        };
+        let identity =
+            if options.tls { Some(Identity::open(&options.state, &names)?) } else { None };
         let tls = identity.as_ref().map(Identity::acceptor).transpose()?;
         let auth = Auth::open(&api, options.auth, &options.state).await?;
+        discovery::register(&api).await?;
         let failed = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;

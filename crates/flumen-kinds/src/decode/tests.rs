@@ -300,6 +300,16 @@ fn bodies_of_other_kinds_are_refused() {
         "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: \
          no kind \"ConfigMap\" is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\"",
     );
+    check(
+        r#"{"apiVersion":"v1","kind":"ConfigMapList"}"#,
+        "ConfigMapList in version \"v1\" cannot be handled as a ConfigMap: \
+         converting (v1.ConfigMapList) to (core.ConfigMap): unknown conversion",
+    );
+    refused(
+        kind("apps", "Deployment"),
+        r#"{"apiVersion":"extensions/v1beta1"}"#,
+        "the API version in the data (extensions/v1beta1) does not match the expected API version (apps/v1)",
+    );
     let autoscaler = Api::get().kind("autoscaling", "v2", "HorizontalPodAutoscaler");
     refused(
         autoscaler.expect("is served"),
