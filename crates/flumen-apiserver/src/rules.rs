@@ -10,7 +10,7 @@ mod scale;
 use std::{borrow::Cow, sync::Arc};
 
 use flumen_crd::Verdict;
-use flumen_kinds::{Media, NameRule, Target, selectable::SelectableField};
+use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
@@ -49,8 +49,8 @@ impl Problems {
     }
 }
 
-impl From<flumen_kinds::Strict> for Problems {
-    fn from(strict: flumen_kinds::Strict) -> Self {
+impl From<Strict> for Problems {
+    fn from(strict: Strict) -> Self {
         if strict.is_empty() {
             return Self::default();
         }
@@ -73,15 +73,7 @@ pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Rea
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
-        Behaviour::Custom { version, .. } => {
-            let object = custom::parse(version, body, media)?;
-            custom::admit(version, object).map_err(|why| {
-                let (kind, name) = (&version.kind, &version.name);
-                ApiError::bad_request(format!(
-                    "{kind} in version {name:?} cannot be handled as a {kind}: {why}"
-                ))
-            })
-        }
+        Behaviour::Custom { version, .. } => custom::read(version, body, media),
     }
 }
 
@@ -107,7 +99,9 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
-        Behaviour::Custom { version, .. } => custom::admit(version, value.clone()),
+        Behaviour::Custom { version, .. } => {
+            custom::admit(version, value.clone(), Strict::default())
+        }
     }
 }
 
@@ -168,9 +162,9 @@ pub(crate) fn is_hub(resource: &Resource) -> bool {
 
 /// An object of the store as writes look at it: custom resources in the version of the request,
 /// because their rules are those of a version.
-pub(crate) fn live(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn live(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        Behaviour::Builtin { .. } => Ok(object),
+        Behaviour::Builtin { .. } => object,
         Behaviour::Custom { .. } => from_hub(resource, object),
     }
 }
@@ -185,30 +179,30 @@ pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
 }
 
 /// Converts an object of the version that is stored into the one that was asked for.
-pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
-        Behaviour::Custom { version, .. } => Ok(custom::load(version, object)),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, hub, kind),
+        Behaviour::Custom { version, .. } => custom::load(version, object),
     }
 }
 
 /// An object as lists have it: items of built-in kinds do not repeat their kind.
-pub(crate) fn list_item(resource: &Resource, object: Value) -> Result<Value, ApiError> {
-    let mut object = from_hub(resource, object)?;
+pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
+    let mut object = from_hub(resource, object);
     if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
         map.remove("apiVersion");
         map.remove("kind");
     }
-    Ok(object)
+    object
 }
 
 /// Converts an object of the version of a request into the one that is stored.
-pub(crate) fn to_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn to_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, kind, hub)),
-        Behaviour::Custom { .. } => Ok(object),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, kind, hub),
+        Behaviour::Custom { .. } => object,
     }
 }
 

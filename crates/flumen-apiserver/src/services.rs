@@ -105,27 +105,12 @@ pub(crate) fn are_meant(resource: &Resource) -> bool {
     (&*resource.group, &*resource.plural) == ("", "services")
 }
 
-/// Completes the two fields of the address from each other.
-pub(crate) fn normalise(new: &mut Value, old: Option<&Value>) {
-    let spec = &mut new["spec"];
+/// An address that was asked for is also the first of the list.
+fn normalise(service: &mut Value) {
+    let spec = &mut service["spec"];
     let address = spec["clusterIP"].as_str().unwrap_or_default().to_owned();
     let has_list = spec["clusterIPs"].as_array().is_some_and(|list| !list.is_empty());
-    let Some(old) = old else {
-        if !address.is_empty() && !has_list {
-            spec["clusterIPs"] = json!([address]);
-        }
-        return;
-    };
-    let old = &old["spec"];
-    let was = old["clusterIP"].as_str().unwrap_or_default();
-    if address == was || spec["clusterIPs"] != old["clusterIPs"] {
-        return;
-    }
-    if address.is_empty() {
-        if let Value::Object(spec) = spec {
-            spec.remove("clusterIPs");
-        }
-    } else {
+    if !address.is_empty() && !has_list {
         spec["clusterIPs"] = json!([address]);
     }
 }
@@ -161,8 +146,12 @@ impl Allocations {
 
     fn free(&self, addresses: &[Ipv4Addr], ports: &[u16]) {
         let mut taken = self.lock();
-        addresses.iter().for_each(|address| drop(taken.addresses.remove(address)));
-        ports.iter().for_each(|port| drop(taken.ports.remove(port)));
+        for address in addresses {
+            taken.addresses.remove(address);
+        }
+        for port in ports {
+            taken.ports.remove(port);
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Taken> {
@@ -179,6 +168,9 @@ impl Allocations {
         let mut reservation = Reservation::default();
         reservation.of = Some(Arc::clone(self));
         reservation.is_trial = is_trial;
+        if old.is_none() {
+            normalise(service);
+        }
         let mut errors = Vec::new();
         self.allocate_address(service, old, &mut reservation, &mut errors);
         if errors.is_empty() {

@@ -19,9 +19,9 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     body::match_namespace(request, &mut object)?;
     write::deduplicate_owners(request, &mut object);
     let object = write::own(request, None, object, &options, "")?;
-    let object = rules::to_hub(&request.resource, object)?;
+    let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
-    request.answer(201, created)
+    Ok(request.answer(201, created))
 }
 
 /// What only the server says about an object.
@@ -39,6 +39,7 @@ pub(crate) async fn insert(
     mut object: Value,
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
+    definitions::admit_new(request.api, &request.resource, meta::name(&object))?;
     let write = Write::create(request, options);
     write.mutate(&mut object, None).await?;
     let generated =

@@ -138,8 +138,10 @@ impl<'t> Walk<'t> {
     fn scalar(&mut self, node: Node<'t, '_>, form: &Form) -> Option<Value> {
         let number = |walk: &mut Self, text: &str, value: Option<Value>| {
             if value.is_none() {
-                let what = format!("number {text}");
-                walk.note(walk.mismatch(&what, &leaf::go_type(walk.api, form)));
+                walk.note(|walk| {
+                    let what = format!("number {text}");
+                    walk.mismatch(&what, &leaf::go_type(walk.api, form))
+                });
             }
             value
         };
@@ -151,7 +153,7 @@ impl<'t> Walk<'t> {
             (Form::Bytes, Token::String(text)) => match leaf::bytes(text) {
                 Ok(text) => Some(Value::String(text)),
                 Err(error) => {
-                    self.note(error);
+                    self.note(|_| error);
                     None
                 }
             },
@@ -175,7 +177,7 @@ impl<'t> Walk<'t> {
             }
             (Form::Float64, Token::Number(text)) => number(self, text, leaf::float(text)),
             _ => {
-                self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+                self.note(|walk| walk.mismatch(node.kind(), &leaf::go_type(walk.api, form)));
                 None
             }
         }
@@ -192,7 +194,7 @@ impl<'t> Walk<'t> {
             _ => Map::new(),
         };
         if !matches!(node.token(), Token::Object(_)) {
-            self.note(self.mismatch(node.kind(), &leaf::struct_name(of)));
+            self.note(|walk| walk.mismatch(node.kind(), &leaf::struct_name(of)));
             return Ok(Value::Object(object));
         }
         let owner = self.owner;
@@ -251,7 +253,7 @@ impl<'t> Walk<'t> {
         old: Option<Value>,
     ) -> Result<Value, String> {
         if !matches!(node.token(), Token::Array(_)) {
-            self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+            self.note(|walk| walk.mismatch(node.kind(), &leaf::go_type(walk.api, form)));
             return Ok(Value::Null);
         }
         let mut old = match old {
@@ -281,12 +283,14 @@ impl<'t> Walk<'t> {
         old: Option<Value>,
     ) -> Result<Value, String> {
         if !matches!(node.token(), Token::Object(_)) {
-            let name = match self.path.last() {
-                Some(Step::Field(_, name)) => *name,
-                _ => "",
-            };
-            let of = leaf::map_type(self.api, self.owner, name, form);
-            self.note(self.mismatch(node.kind(), &of));
+            self.note(|walk| {
+                let name = match walk.path.last() {
+                    Some(Step::Field(_, name)) => *name,
+                    _ => "",
+                };
+                let of = leaf::map_type(walk.api, walk.owner, name, form);
+                walk.mismatch(node.kind(), &of)
+            });
             return Ok(Value::Null);
         }
         let mut members = Map::new();
@@ -303,11 +307,13 @@ impl<'t> Walk<'t> {
                 self.note_strict("duplicate", key);
             }
         }
-        if let Some(Value::Object(mut old)) = old {
-            old.append(&mut members);
-            members = old;
+        match old {
+            Some(Value::Object(mut old)) => {
+                old.extend(members);
+                Ok(Value::Object(old))
+            }
+            _ => Ok(Value::Object(members)),
         }
-        Ok(Value::Object(members))
     }
 
     /// Types that are a schema or something else.
@@ -347,7 +353,7 @@ impl<'t> Walk<'t> {
                 (Form::SchemaOrArray, _) => self.object(item, schema, None)?,
                 (_, Token::String(text)) => Value::String(text.clone().into_owned()),
                 _ => {
-                    self.note(self.mismatch(item.kind(), "string"));
+                    self.note(|walk| walk.mismatch(item.kind(), "string"));
                     Value::Null
                 }
             });
@@ -356,8 +362,12 @@ impl<'t> Walk<'t> {
         Ok(if items.is_empty() { Value::Null } else { Value::Array(items) })
     }
 
-    fn note(&mut self, error: String) {
-        self.error.get_or_insert(error);
+    /// Keeps the first wrong type. The others are not even put into words: there may be as many as
+    /// the body has values.
+    fn note(&mut self, error: impl FnOnce(&Self) -> String) {
+        if self.error.is_none() {
+            self.error = Some(error(self));
+        }
     }
 
     fn mismatch(&self, what: &str, go_type: &str) -> String {
