@@ -8,12 +8,14 @@ mod default_ingress_class;
 mod default_storage_class;
 mod default_tolerations;
 mod limit_ranger;
+mod matching;
 mod namespace_lifecycle;
 mod priority;
 mod runtime_class;
 mod service_account;
 mod storage_protection;
 mod taint_nodes;
+mod validating_policy;
 
 use flumen_store::Range;
 use serde_json::Value;
@@ -25,6 +27,17 @@ pub(crate) enum Operation {
     Create,
     Update,
     Delete,
+}
+
+impl Operation {
+    /// As rules name it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
 }
 
 /// A request that is to be admitted. Objects are in the version that is stored.
@@ -49,6 +62,10 @@ const fn changes(mutate: fn(&Attempt<'_>, &mut Value) -> Result) -> Plugin {
     Plugin { mutate, validate: |_, _| Ok(()) }
 }
 
+const fn refuses(validate: fn(&Attempt<'_>, &Value) -> Result) -> Plugin {
+    Plugin { mutate: |_, _| Ok(()), validate }
+}
+
 /// In the order of the real server.
 const PLUGINS: &[Plugin] = &[
     changes(namespace_lifecycle::mutate),
@@ -61,6 +78,7 @@ const PLUGINS: &[Plugin] = &[
     changes(storage_protection::mutate),
     changes(runtime_class::mutate),
     changes(default_ingress_class::mutate),
+    refuses(validating_policy::validate),
 ];
 
 /// Lets all plugins change the object.

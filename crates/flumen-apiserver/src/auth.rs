@@ -161,7 +161,7 @@ fn unauthorized() -> ApiError {
 fn forbidden(user: &User, info: &RequestInfo, why: &str) -> ApiError {
     let (name, verb) = (&user.name, &info.verb);
     let Some(of) = &info.resource else {
-        let text = sanitized(format!("User {name:?} cannot {verb} path {:?}", info.path), why);
+        let text = sanitized(&format!("User {name:?} cannot {verb} path {:?}", info.path), why);
         return ApiError::forbidden("", "", "", &text);
     };
     let place = match of.namespace.as_str() {
@@ -172,11 +172,11 @@ fn forbidden(user: &User, info: &RequestInfo, why: &str) -> ApiError {
     let group = &of.group;
     let text =
         format!("User {name:?} cannot {verb} resource {resource:?} in API group {group:?} {place}");
-    ApiError::forbidden(group, &of.resource, &of.name, &sanitized(text, why))
+    ApiError::forbidden(group, &of.resource, &of.name, &sanitized(&text, why))
 }
 
 /// Browsers may show the text; nothing in it should be markup.
-fn sanitized(text: String, why: &str) -> String {
+fn sanitized(text: &str, why: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     if why.is_empty() { text } else { format!("{text}: {why}") }
 }

@@ -1,5 +1,7 @@
 //! Objects that every server has from its first moment on.
 
+mod api_services;
+
 use flumen_store::Range;
 use serde_json::{Value, json};
 
@@ -22,6 +24,7 @@ pub(crate) async fn boot(api: &Api) -> Result<(), ApiError> {
     for class in priority_classes() {
         ensure(&client, PRIORITY_CLASSES, "", class).await?;
     }
+    api_services::ensure_all(api).await?;
     Ok(())
 }
 

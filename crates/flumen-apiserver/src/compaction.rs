@@ -7,7 +7,7 @@ use flumen_store::Revision;
 use crate::{Api, api::Inner};
 
 /// A version is kept for one such period at least, as the real server does.
-const PERIOD: Duration = Duration::from_secs(300);
+const PERIOD: Duration = Duration::from_mins(5);
 
 /// Goes on for as long as the server lives.
 pub(crate) fn start(api: &Api) {

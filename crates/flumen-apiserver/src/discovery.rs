@@ -2,6 +2,7 @@
 
 mod aggregated;
 mod legacy;
+mod protobuf;
 mod versions;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,11 +12,14 @@ use http::{
     header::{ETAG, IF_NONE_MATCH, VARY},
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha512};
 
 use crate::{
     ApiError, Catalog,
-    http::{Asked, Body, health_paths, negotiate, respond, route},
+    http::{
+        Asked, Body, health_paths,
+        negotiate::{self, Encoding},
+        respond, route,
+    },
 };
 use aggregated::Form;
 
@@ -72,12 +76,17 @@ impl Discovery {
         };
         negotiate::check_producible(&asked.accept, negotiate::Endpoint::Object)?;
         let accepted = negotiate::negotiate(&asked.accept, false).unwrap_or_default();
+        if accepted.encoding == Encoding::Protobuf
+            && let Some(body) = protobuf::encode(&document)
+        {
+            return Ok(respond::bytes(200, Encoding::Protobuf.media_type(), body));
+        }
         let pretty = accepted.pretty || asked.is_pretty();
         Ok(respond::object(200, &document, accepted.encoding, pretty))
     }
 
     /// All paths, for people who ask at the root.
-    pub(crate) fn root_paths(&self, catalog: &Catalog) -> Value {
+    pub(crate) fn root_paths(catalog: &Catalog) -> Value {
         let mut paths: Vec<String> = [
             "/.well-known/openid-configuration",
             "/api",
@@ -129,9 +138,7 @@ impl Discovery {
             return made.clone();
         }
         let body = aggregated::document(catalog, form, core).to_string();
-        let etag = Sha512::digest(body.as_bytes());
-        let etag = etag.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
-        let etag = format!("\"{etag}\"");
+        let etag = format!("\"{}\"", respond::hash(body.as_bytes()));
         let made = Made { catalog: Arc::clone(catalog), form, core, body: body.into(), etag };
         all.push(made.clone());
         made

@@ -17,8 +17,11 @@ const REMEMBERED: usize = 4096;
 /// The changes that watchers have seen last.
 #[derive(Debug, Default)]
 pub(crate) struct Fanout {
-    recent: Mutex<BTreeMap<(Revision, Arc<str>), Arc<Change>>>,
+    recent: Mutex<BTreeMap<Place, Arc<Change>>>,
 }
+
+/// A revision may change several keys.
+type Place = (Revision, Arc<str>);
 
 /// A change of one object.
 #[derive(Debug)]

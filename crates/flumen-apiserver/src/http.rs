@@ -22,7 +22,7 @@ pub use tls::TlsError;
 
 pub(crate) use asked::Asked;
 pub(crate) use health::paths as health_paths;
-pub(crate) use protobuf::Writer as ProtobufWriter;
+pub(crate) use protobuf::{Writer as ProtobufWriter, envelope};
 pub(crate) use request_info::{RequestInfo, ResourceInfo};
 pub(crate) use respond::Body;
 

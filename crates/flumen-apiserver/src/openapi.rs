@@ -18,7 +18,6 @@ use http::{
     header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, VARY},
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha512};
 
 use crate::{
     Catalog,
@@ -51,8 +50,7 @@ struct Document {
 
 impl Document {
     fn new(body: Vec<u8>) -> Self {
-        let digest = Sha512::digest(&body);
-        let hash = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+        let hash = respond::hash(&body);
         Self { body: body.into(), hash }
     }
 }

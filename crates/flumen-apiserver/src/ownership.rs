@@ -116,7 +116,7 @@ impl Versions for ResourceVersions {
         match (self.other(from), self.other(api_version)) {
             (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
                 let hub = rules::to_hub(from, object.clone());
-                hub.and_then(|hub| rules::from_hub(to, hub)).map_err(|error| error.to_string())
+                Ok(rules::from_hub(to, hub))
             }
             _ => Ok(object.clone()),
         }

@@ -1,7 +1,7 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
 use flumen_kinds::table::{Column, Table};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
@@ -57,24 +57,20 @@ fn list(
     query: &Query,
 ) -> Result<Value, ApiError> {
     match representation {
-        Representation::Object => Ok(json!({
-            "kind": resource.list_kind,
-            "apiVersion": resource.api_version(),
-            "metadata": metadata,
-            "items": items,
-        })),
+        Representation::Object => {
+            let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
+            list.insert("items".to_owned(), items.into());
+            Ok(list.into())
+        }
         Representation::Metadata(_) => Err(not_acceptable(format!(
             "you requested PartialObjectMetadata, but the requested object is a list ({})",
             go_type(resource, "List")
         ))),
         Representation::MetadataList(version) => {
-            let items: Vec<Value> = items.into_iter().map(|item| partial(item, version)).collect();
-            Ok(json!({
-                "kind": "PartialObjectMetadataList",
-                "apiVersion": version.api_version(),
-                "metadata": metadata,
-                "items": items,
-            }))
+            let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
+            let items = items.into_iter().map(|item| partial(item, version));
+            list.insert("items".to_owned(), items.collect());
+            Ok(list.into())
         }
         Representation::Table(version) => table(resource, metadata, items, version, query),
     }
@@ -119,13 +115,10 @@ fn table(
         };
         row.insert("object".to_owned(), shown);
     }
-    Ok(json!({
-        "kind": "Table",
-        "apiVersion": version.api_version(),
-        "metadata": metadata,
-        "columnDefinitions": columns,
-        "rows": rows,
-    }))
+    let mut table = typed("Table", version.api_version(), metadata);
+    table.insert("columnDefinitions".to_owned(), columns.into());
+    table.insert("rows".to_owned(), rows.into());
+    Ok(table.into())
 }
 
 /// The columns, and what is in them for every object.
@@ -160,11 +153,17 @@ fn whole(mut object: Value, resource: &Resource) -> Value {
 }
 
 fn partial(mut object: Value, version: MetaVersion) -> Value {
-    json!({
-        "kind": "PartialObjectMetadata",
-        "apiVersion": version.api_version(),
-        "metadata": object.get_mut("metadata").map(Value::take).unwrap_or_default(),
-    })
+    let metadata = object.get_mut("metadata").map(Value::take).unwrap_or_default();
+    typed("PartialObjectMetadata", version.api_version(), metadata).into()
+}
+
+/// An object of a kind, as far as all have the same. Nothing is copied: lists can be long.
+fn typed(kind: &str, api_version: impl Into<String>, metadata: Value) -> Map<String, Value> {
+    Map::from_iter([
+        ("kind".to_owned(), kind.into()),
+        ("apiVersion".to_owned(), Value::String(api_version.into())),
+        ("metadata".to_owned(), metadata),
+    ])
 }
 
 fn not_acceptable(message: String) -> ApiError {

@@ -14,7 +14,7 @@ use flumen_kinds::{Media, NameRule, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
-pub(crate) use self::scale::{replicas_path, scale_of, set_replicas};
+pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta};
 
@@ -33,6 +33,20 @@ pub(crate) struct Problems {
     pub warnings: Vec<String>,
     /// All of them as one error; empty if there are none.
     pub error: String,
+}
+
+impl Problems {
+    /// Adds what is strange about the patch that made an object.
+    pub(crate) fn prepend(&mut self, mut warnings: Vec<String>) {
+        const PREFIX: &str = "strict decoding error: ";
+        if warnings.is_empty() {
+            return;
+        }
+        let own = self.error.strip_prefix(PREFIX).map(|own| format!(", {own}"));
+        self.error = format!("{PREFIX}{}{}", warnings.join(", "), own.unwrap_or_default());
+        warnings.append(&mut self.warnings);
+        self.warnings = warnings;
+    }
 }
 
 impl From<flumen_kinds::Strict> for Problems {
@@ -154,9 +168,9 @@ pub(crate) fn is_hub(resource: &Resource) -> bool {
 
 /// An object of the store as writes look at it: custom resources in the version of the request,
 /// because their rules are those of a version.
-pub(crate) fn live(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn live(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        Behaviour::Builtin { .. } => Ok(object),
+        Behaviour::Builtin { .. } => object,
         Behaviour::Custom { .. } => from_hub(resource, object),
     }
 }
@@ -171,30 +185,30 @@ pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
 }
 
 /// Converts an object of the version that is stored into the one that was asked for.
-pub(crate) fn from_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, hub, kind)),
-        Behaviour::Custom { version, .. } => Ok(custom::load(version, object)),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, hub, kind),
+        Behaviour::Custom { version, .. } => custom::load(version, object),
     }
 }
 
 /// An object as lists have it: items of built-in kinds do not repeat their kind.
-pub(crate) fn list_item(resource: &Resource, object: Value) -> Result<Value, ApiError> {
-    let mut object = from_hub(resource, object)?;
+pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
+    let mut object = from_hub(resource, object);
     if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
         map.remove("apiVersion");
         map.remove("kind");
     }
-    Ok(object)
+    object
 }
 
 /// Converts an object of the version of a request into the one that is stored.
-pub(crate) fn to_hub(resource: &Resource, object: Value) -> Result<Value, ApiError> {
+pub(crate) fn to_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => Ok(object),
-        Behaviour::Builtin { kind, hub } => Ok(flumen_kinds::convert(object, kind, hub)),
-        Behaviour::Custom { .. } => Ok(object),
+        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, kind, hub),
+        Behaviour::Custom { .. } => object,
     }
 }
 

@@ -82,6 +82,8 @@ pub(crate) struct Reservation {
     of: Option<Arc<Allocations>>,
     addresses: Vec<Ipv4Addr>,
     ports: Vec<u16>,
+    /// Nothing will be written, so what is not asked for by name is made up.
+    is_trial: bool,
 }
 
 impl Reservation {
@@ -103,27 +105,12 @@ pub(crate) fn are_meant(resource: &Resource) -> bool {
     (&*resource.group, &*resource.plural) == ("", "services")
 }
 
-/// Completes the two fields of the address from each other.
-pub(crate) fn normalise(new: &mut Value, old: Option<&Value>) {
-    let spec = &mut new["spec"];
+/// An address that was asked for is also the first of the list.
+fn normalise(service: &mut Value) {
+    let spec = &mut service["spec"];
     let address = spec["clusterIP"].as_str().unwrap_or_default().to_owned();
     let has_list = spec["clusterIPs"].as_array().is_some_and(|list| !list.is_empty());
-    let Some(old) = old else {
-        if !address.is_empty() && !has_list {
-            spec["clusterIPs"] = json!([address]);
-        }
-        return;
-    };
-    let old = &old["spec"];
-    let was = old["clusterIP"].as_str().unwrap_or_default();
-    if address == was || spec["clusterIPs"] != old["clusterIPs"] {
-        return;
-    }
-    if address.is_empty() {
-        if let Value::Object(spec) = spec {
-            spec.remove("clusterIPs");
-        }
-    } else {
+    if !address.is_empty() && !has_list {
         spec["clusterIPs"] = json!([address]);
     }
 }
@@ -159,8 +146,12 @@ impl Allocations {
 
     fn free(&self, addresses: &[Ipv4Addr], ports: &[u16]) {
         let mut taken = self.lock();
-        addresses.iter().for_each(|address| drop(taken.addresses.remove(address)));
-        ports.iter().for_each(|port| drop(taken.ports.remove(port)));
+        for address in addresses {
+            taken.addresses.remove(address);
+        }
+        for port in ports {
+            taken.ports.remove(port);
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Taken> {
@@ -172,9 +163,14 @@ impl Allocations {
         self: &Arc<Self>,
         service: &mut Value,
         old: Option<&Value>,
+        is_trial: bool,
     ) -> Result<Reservation, ApiError> {
         let mut reservation = Reservation::default();
         reservation.of = Some(Arc::clone(self));
+        reservation.is_trial = is_trial;
+        if old.is_none() {
+            normalise(service);
+        }
         let mut errors = Vec::new();
         self.allocate_address(service, old, &mut reservation, &mut errors);
         if errors.is_empty() {
@@ -209,9 +205,8 @@ impl Allocations {
             return;
         }
         if asked.is_empty() {
-            match self.take_any_address() {
+            match self.take_any_address(reservation) {
                 Some(address) => {
-                    reservation.addresses.push(address);
                     spec["clusterIP"] = address.to_string().into();
                     spec["clusterIPs"] = json!([address.to_string()]);
                 }
@@ -268,8 +263,7 @@ impl Allocations {
                     let shared = given.iter().find(|(other, _)| *other != protocol);
                     let number = port["port"].as_u64();
                     let shared = shared.filter(|_| number.is_none()).map(|(_, port)| *port);
-                    if let Some(free) = shared.or_else(|| self.take_any_port()) {
-                        reservation.ports.push(free);
+                    if let Some(free) = shared.or_else(|| self.take_any_port(reservation)) {
                         given.push((protocol, free));
                         port["nodePort"] = free.into();
                     }
@@ -287,8 +281,7 @@ impl Allocations {
             let asked = spec["healthCheckNodePort"].as_u64().unwrap_or_default();
             match u16::try_from(asked) {
                 Ok(0) => {
-                    if let Some(free) = self.take_any_port() {
-                        reservation.ports.push(free);
+                    if let Some(free) = self.take_any_port(reservation) {
                         spec["healthCheckNodePort"] = free.into();
                     }
                 }
@@ -327,7 +320,10 @@ impl Allocations {
         errors.push(FieldError::invalid(&Path::new(&field), port, why));
     }
 
-    fn take_any_address(&self) -> Option<Ipv4Addr> {
+    fn take_any_address(&self, reservation: &mut Reservation) -> Option<Ipv4Addr> {
+        if reservation.is_trial {
+            return Some(Ipv4Addr::from(self.range.network));
+        }
         let mut taken = self.lock();
         let room = self.range.size() - 2;
         for _ in 0..room {
@@ -336,19 +332,27 @@ impl Allocations {
             let address = Ipv4Addr::from(self.range.network + offset);
             // The first belongs to the server itself.
             if address != self.range.first() && taken.addresses.insert(address) {
+                reservation.addresses.push(address);
                 return Some(address);
             }
         }
         None
     }
 
-    fn take_any_port(&self) -> Option<u16> {
+    fn take_any_port(&self, reservation: &mut Reservation) -> Option<u16> {
+        if reservation.is_trial {
+            let last = reservation.ports.iter().max().copied().unwrap_or(NODE_PORTS.end() + 1);
+            let made_up = last.checked_add(1)?;
+            reservation.ports.push(made_up);
+            return Some(made_up);
+        }
         let mut taken = self.lock();
         let room = NODE_PORTS.end() - NODE_PORTS.start() + 1;
         for _ in 0..room {
             taken.next_port = (taken.next_port + 1) % room;
             let port = NODE_PORTS.start() + taken.next_port;
             if taken.ports.insert(port) {
+                reservation.ports.push(port);
                 return Some(port);
             }
         }
@@ -360,14 +364,18 @@ impl Allocations {
 fn set_families(spec: &mut Value, is_headless: bool, selects: bool) {
     let has_families = spec["ipFamilies"].as_array().is_some_and(|list| !list.is_empty());
     let policy = spec["ipFamilyPolicy"].as_str().unwrap_or_default();
-    if is_headless && !selects && !has_families {
+    if is_headless && !selects {
+        let is_single = policy == "SingleStack";
         if policy.is_empty() {
             spec["ipFamilyPolicy"] = "RequireDualStack".into();
-            spec["ipFamilies"] = json!(["IPv4", "IPv6"]);
-        } else if policy == "SingleStack" {
-            spec["ipFamilies"] = json!(["IPv4"]);
-        } else {
-            spec["ipFamilies"] = json!(["IPv4", "IPv6"]);
+        }
+        let first = spec["ipFamilies"][0].as_str().unwrap_or("IPv4").to_owned();
+        let other = if first == "IPv4" { "IPv6" } else { "IPv4" };
+        let count = spec["ipFamilies"].as_array().map_or(0, Vec::len);
+        if is_single && count == 0 {
+            spec["ipFamilies"] = json!([first]);
+        } else if !is_single && count < 2 {
+            spec["ipFamilies"] = json!([first, other]);
         }
         return;
     }
@@ -416,13 +424,13 @@ mod tests {
         let range = "10.1.0.0/30".parse().expect("it is a range");
         let all = Arc::new(Allocations::new(range));
         let mut service = json!({"metadata": {"name": "a"}, "spec": {"type": "ClusterIP"}});
-        let first = all.allocate(&mut service, None).expect("one is free");
+        let first = all.allocate(&mut service, None, false).expect("one is free");
         assert_eq!(service["spec"]["clusterIP"], "10.1.0.2");
         let mut other = json!({"metadata": {"name": "b"}, "spec": {"type": "ClusterIP"}});
-        all.allocate(&mut other, None).expect_err("there is no other");
+        all.allocate(&mut other, None, false).expect_err("there is no other");
         first.keep();
         all.release(&service);
-        all.allocate(&mut other, None).expect("it came back").keep();
+        all.allocate(&mut other, None, false).expect("it came back").keep();
         assert_eq!(other["spec"]["clusterIP"], "10.1.0.2");
     }
 
@@ -431,11 +439,25 @@ mod tests {
         let all = Arc::new(Allocations::new("10.1.0.0/30".parse().expect("it is a range")));
         for _ in 0..3 {
             let mut service = json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": [{"port": 1}]}});
-            let reservation = all.allocate(&mut service, None).expect("it is free again");
+            let reservation = all.allocate(&mut service, None, false).expect("it is free again");
             assert!(service["spec"]["ports"][0]["nodePort"].is_u64());
             drop(reservation);
         }
         assert!(all.lock().ports.is_empty());
+    }
+
+    #[test]
+    fn a_trial_takes_nothing() {
+        let all = Arc::new(Allocations::default());
+        let ports = json!([{"port": 1}, {"port": 2}]);
+        let mut service =
+            json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": ports}});
+        let reservation = all.allocate(&mut service, None, true).expect("it is made up");
+        assert_eq!(service["spec"]["clusterIP"], "10.0.0.0");
+        assert_eq!(service["spec"]["ports"][0]["nodePort"], 32769);
+        assert_eq!(service["spec"]["ports"][1]["nodePort"], 32770);
+        assert!(all.lock().ports.is_empty() && all.lock().addresses.is_empty());
+        drop(reservation);
     }
 
     #[test]

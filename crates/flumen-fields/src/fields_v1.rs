@@ -56,12 +56,9 @@ fn read(fields: &Value, depth: usize) -> Result<(bool, FieldSet), FieldsError> {
 }
 
 fn write(set: &FieldSet, member: bool) -> Value {
-    let mut map = Map::new();
-    if member && !set.is_empty() {
-        map.insert(".".to_owned(), Value::Object(Map::new()));
-    }
-    for node in set.nodes() {
-        map.insert(element::text_of(&node.element), write(&node.children, node.member));
-    }
-    Value::Object(map)
+    let own = (member && !set.is_empty()).then(|| (".".to_owned(), Value::Object(Map::new())));
+    let nodes = set.nodes().iter();
+    let below =
+        nodes.map(|node| (element::text_of(&node.element), write(&node.children, node.member)));
+    Value::Object(own.into_iter().chain(below).collect())
 }

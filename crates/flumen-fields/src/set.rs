@@ -95,39 +95,32 @@ impl FieldSet {
 
     /// What is in this set and not in the other.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Self {
-        if other.is_empty() {
-            return self.clone();
-        }
-        self.combine(other, |pair| match pair {
-            Pair::Left(node) => Some(node.clone()),
-            Pair::Right(_) => None,
-            Pair::Both(a, b) => Node {
-                element: a.element.clone(),
-                member: a.member && !b.member,
-                children: a.children.difference(&b.children),
-            }
-            .kept(),
-        })
+    pub fn difference(self, other: &Self) -> Self {
+        self.subtract(other, false)
     }
 
     /// What is left without the places of the other set and everything below them.
     #[must_use]
-    pub fn without_below(&self, other: &Self) -> Self {
-        if other.is_empty() {
-            return self.clone();
-        }
-        self.combine(other, |pair| match pair {
-            Pair::Left(node) => Some(node.clone()),
-            Pair::Right(_) => None,
-            Pair::Both(_, b) if b.member => None,
-            Pair::Both(a, b) => Node {
-                element: a.element.clone(),
-                member: a.member,
-                children: a.children.without_below(&b.children),
+    pub fn without_below(self, other: &Self) -> Self {
+        self.subtract(other, true)
+    }
+
+    fn subtract(mut self, other: &Self, with_below: bool) -> Self {
+        let mut others = other.nodes.iter().peekable();
+        self.nodes.retain_mut(|node| {
+            while others.next_if(|other| other.element < node.element).is_some() {}
+            let Some(other) = others.next_if(|other| other.element == node.element) else {
+                return true;
+            };
+            if other.member && with_below {
+                return false;
             }
-            .kept(),
-        })
+            node.member &= !other.member;
+            node.children =
+                std::mem::take(&mut node.children).subtract(&other.children, with_below);
+            node.member || !node.children.is_empty()
+        });
+        self
     }
 
     /// Whether nothing of this set is missing in the other.

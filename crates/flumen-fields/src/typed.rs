@@ -24,6 +24,7 @@ pub(crate) use self::{
 };
 use crate::{
     Element, go,
+    order::equal,
     schema::{List, ListKey, ListMerge, Map, Node, Scalar},
 };
 
@@ -95,6 +96,32 @@ fn item_element(list: &List, item: &Value) -> Result<Element, String> {
             }
             scalar => Ok(Element::Value(Arc::new(scalar.clone()))),
         },
+    }
+}
+
+/// Whether an item can be told from the others, for those who need not know how.
+fn has_element(list: &List, item: &Value) -> bool {
+    match (&list.merge, item) {
+        (ListMerge::Map(keys), Value::Object(fields)) => {
+            keys.iter().any(|key| key.default.is_some() || fields.contains_key(&*key.name))
+        }
+        (ListMerge::Set, item) => !(item.is_null() || item.is_array() || item.is_object()),
+        _ => false,
+    }
+}
+
+/// Whether two items that can be told from others are one.
+fn same_element(list: &List, a: &Value, b: &Value) -> bool {
+    match &list.merge {
+        ListMerge::Map(keys) => keys.iter().all(|key| {
+            let value_in = |item| Value::get(item, &*key.name).or(key.default.as_ref());
+            match (value_in(a), value_in(b)) {
+                (Some(a), Some(b)) => equal(a, b),
+                (a, b) => a.is_none() && b.is_none(),
+            }
+        }),
+        ListMerge::Set => equal(a, b),
+        ListMerge::Atomic => false,
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod head;
 mod leaf;
+mod registered;
 mod target;
 mod typed;
 
@@ -131,6 +132,15 @@ pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
     let read = typed::read(json::Tape::of(value).root(), of)?;
     let strict = Strict { errors: read.strict, yaml: Vec::new() };
     Ok(Decoded { object: read.object, strict })
+}
+
+/// Fields that are there twice in a JSON text of no type, such as a patch. A text that is no JSON has
+/// none.
+pub fn duplicates(body: &[u8]) -> Vec<String> {
+    match json::scan(body) {
+        Ok(tape) if tape.root().has_duplicates() => typed::duplicates(tape.root()),
+        _ => Vec::new(),
+    }
 }
 
 /// The first bytes of a body, for messages.

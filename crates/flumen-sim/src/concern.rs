@@ -5,15 +5,18 @@ use serde_json::Value;
 use crate::{
     accounts,
     kind::{Id, Kind},
+    node,
     object::{self, items, map, text},
     selector,
     world::World,
 };
 
-/// Whether objects of a kind are kept. Of config maps, only the one that controllers write.
+/// Whether objects of a kind are kept. Of some kinds, only those that controllers write.
 pub(crate) fn is_followed(kind: Kind, name: &str) -> bool {
     match kind {
         Kind::ConfigMap => name == accounts::ROOT_CA,
+        Kind::ServiceAccount => name == "default",
+        Kind::Lease => name == node::NAME,
         Kind::Event => false,
         _ => true,
     }

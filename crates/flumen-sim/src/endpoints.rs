@@ -15,6 +15,7 @@ const SLICES: &str = "endpointslice-controller.k8s.io";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const OLD_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
 const SERVICE: &str = "kubernetes.io/service-name";
+const CHANGED: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 const HEADLESS: &str = "service.kubernetes.io/headless";
 
 /// Endpoints of one slice.
@@ -127,6 +128,7 @@ fn keep_slices(
             "metadata": {
                 "name": slice_name,
                 "generateName": format!("{name}-"),
+                "annotations": {CHANGED: object::stamp(context.now)},
                 "namespace": namespace,
                 "labels": labels,
                 "ownerReferences": [object::controlled_by(Kind::Service, service)],
@@ -214,6 +216,7 @@ fn keep_old(
         "metadata": {
             "name": name,
             "namespace": namespace,
+            "annotations": {CHANGED: object::stamp(context.now)},
             "labels": labels(service, &[(OLD_MANAGED_BY, "endpoint-controller")]),
         },
     });

@@ -154,8 +154,10 @@ impl Engine {
             && let Some(object) = self.world.get(&id)
         {
             if kind == Kind::Pod && !object::text(object, "/spec/nodeName").is_empty() {
+                // A pod from before this server was started goes on where it was.
+                let began = object::time(object, "/status/startTime");
                 let uid = object::uid(object).to_owned();
-                self.world.place(&uid, self.settings.clock.now());
+                self.world.place(&uid, began.unwrap_or_else(|| self.settings.clock.now()));
             }
             let Some(object) = self.world.get(&id).cloned() else { return };
             self.wake(kind, &object);

@@ -12,10 +12,14 @@ mod verdict;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
-use flumen_apiserver::{Api, ApiError, Change, Client, Deletion, Media, Reason, ResourceName};
+use flumen_apiserver::{
+    Api, ApiError, Change, Client, Deletion, Media, Reason, Resource, ResourceName,
+};
+use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -33,8 +37,14 @@ use verdict::{OwnerState, Verdict};
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
-/// When to look again at an object whose owner is of a kind that is not known, or after a failure.
-const RETRY: Duration = Duration::from_secs(5);
+/// When to look again after a failure; mostly someone else was faster.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// When to look again at an object whose owner is of a kind that is not known.
+const UNKNOWN_RETRY: Duration = Duration::from_secs(5);
+
+/// Objects that are looked at at the same time. Writes that arrive together share a flush.
+const AT_ONCE: usize = 32;
 
 pub(crate) struct Collector {
     client: Client,
@@ -58,11 +68,10 @@ impl Follower for Collector {
         let Ok(node) = change.read::<graph::Node>() else { return };
         let place = Place::of(change);
         let uid = &node.metadata.uid;
+        // An owner in the foreground may have waited for this one.
+        self.waiting.extend(self.graph.ending_owners(&place).cloned());
         if change.is_deletion {
             self.waiting.extend(self.graph.dependents(uid).cloned());
-            // An owner in the foreground waits for this one.
-            let owners = node.owners().map(|owner| owner.uid.as_str());
-            self.waiting.extend(owners.filter_map(|uid| self.graph.ending_owner(uid)).cloned());
             self.graph.remove(&place, uid);
             return;
         }
@@ -85,10 +94,18 @@ impl Follower for Collector {
         let due =
             self.timers.iter().filter(|(_, time)| **time <= now).map(|(place, _)| place.clone());
         self.waiting.extend(due.collect::<Vec<_>>());
-        for place in std::mem::take(&mut self.waiting) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let this = &*self;
+        let looked = stream::iter(waiting)
+            .map(|place| async move { (this.look_at(&place).await, place) })
+            .buffer_unordered(AT_ONCE)
+            .collect::<Vec<_>>();
+        for (done, place) in looked.await {
             self.timers.remove(&place);
-            if !self.look_at(&place).await.unwrap_or_default() {
-                self.timers.insert(place, later(now, RETRY));
+            match done {
+                Ok(true) => {}
+                Ok(false) => drop(self.timers.insert(place, later(now, UNKNOWN_RETRY))),
+                Err(_) => drop(self.timers.insert(place, later(now, RETRY))),
             }
         }
     }
@@ -108,17 +125,8 @@ impl Collector {
 
     /// Does what is to be done about an object; whether that is all for now.
     async fn look_at(&self, place: &Place) -> Result<bool, ApiError> {
-        let catalog = self.client.api().catalog();
-        let found = catalog.resources().iter().find(|resource| {
-            resource.location.group == place.group && resource.location.plural == place.plural
-        });
-        // The definition of the kind is gone, and with it the object.
-        let Some(resource) = found else { return Ok(true) };
+        let Some((resource, object)) = self.read(place).await? else { return Ok(true) };
         let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
-        let object = match self.client.get(of, &place.namespace, &place.name).await {
-            Err(error) if error.reason() == Some(Reason::NotFound) => return Ok(true),
-            object => object?,
-        };
         if object::is_ending(&object) {
             return self.end(of, &object).await;
         }
@@ -145,6 +153,20 @@ impl Collector {
         Ok(settled)
     }
 
+    /// The object at a place, if it and its kind are still there.
+    async fn read(&self, place: &Place) -> Result<Option<(Arc<Resource>, Value)>, ApiError> {
+        let catalog = self.client.api().catalog();
+        let found = catalog.resources().iter().find(|resource| {
+            resource.location.group == place.group && resource.location.plural == place.plural
+        });
+        let Some(resource) = found else { return Ok(None) };
+        let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
+        match self.client.get(of, &place.namespace, &place.name).await {
+            Err(error) if error.reason() == Some(Reason::NotFound) => Ok(None),
+            object => Ok(Some((Arc::clone(resource), object?))),
+        }
+    }
+
     /// Goes on with the deletion of an owner that waits for its dependents.
     async fn end(&self, of: ResourceName<'_>, object: &Value) -> Result<bool, ApiError> {
         let uid = object::uid(object);
@@ -161,16 +183,8 @@ impl Collector {
     }
 
     async fn orphan(&self, place: &Place, owner: &str) -> Result<(), ApiError> {
-        let catalog = self.client.api().catalog();
-        let found = catalog.resources().iter().find(|resource| {
-            resource.location.group == place.group && resource.location.plural == place.plural
-        });
-        let Some(resource) = found else { return Ok(()) };
+        let Some((resource, object)) = self.read(place).await? else { return Ok(()) };
         let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
-        let object = match self.client.get(of, &place.namespace, &place.name).await {
-            Err(error) if error.reason() == Some(Reason::NotFound) => return Ok(()),
-            object => object?,
-        };
         let owners = items(&object, "/metadata/ownerReferences");
         let rest: Vec<Value> =
             owners.iter().filter(|given| text(given, "/uid") != owner).cloned().collect();

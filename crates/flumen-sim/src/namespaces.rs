@@ -8,6 +8,7 @@ use std::{
 use flumen_apiserver::{
     Api, ApiError, Change, Client, Deletion, Reason, Resource, ResourceName, Select,
 };
+use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,6 +23,9 @@ use crate::{
 
 /// How long to wait before a namespace that is not empty is looked at again, if nothing in it changes.
 const RETRY: Duration = Duration::from_secs(2);
+
+/// Objects that are deleted at the same time. Writes that arrive together share a flush.
+const AT_ONCE: usize = 32;
 
 /// The finalizer that stands for this controller.
 const FINALIZER: &str = "kubernetes";
@@ -77,7 +81,7 @@ impl Follower for Namespaces {
         self.waiting.extend(due.collect::<Vec<_>>());
         for name in std::mem::take(&mut self.waiting) {
             self.timers.remove(&name);
-            if let Ok(Some(())) = self.end(&name).await {
+            if self.end(&name).await.unwrap_or_default() {
                 self.ending.remove(&name);
             } else {
                 self.timers.insert(name, later(now, RETRY));
@@ -97,15 +101,15 @@ impl Namespaces {
         }
     }
 
-    /// Deletes what is in a namespace, and lets it go if nothing is left.
-    async fn end(&self, name: &str) -> Result<Option<()>, ApiError> {
+    /// Deletes what is in a namespace, and lets it go if nothing is left; whether it is gone.
+    async fn end(&self, name: &str) -> Result<bool, ApiError> {
         let of = Kind::Namespace.resource();
         let mut namespace = match self.client.get(of, "", name).await {
-            Err(error) if error.reason() == Some(Reason::NotFound) => return Ok(Some(())),
+            Err(error) if error.reason() == Some(Reason::NotFound) => return Ok(true),
             namespace => namespace?,
         };
         if !object::is_ending(&namespace) {
-            return Ok(Some(()));
+            return Ok(true);
         }
         let left = self.empty(name).await;
         let conditions = conditions(&namespace, &left, self.clock.now());
@@ -114,14 +118,14 @@ impl Namespaces {
             namespace = self.client.update_status(of, &namespace).await?;
         }
         if left != Left::default() {
-            return Ok(None);
+            return Ok(false);
         }
         let finalizers = namespace.pointer_mut("/spec/finalizers").and_then(Value::as_array_mut);
         if let Some(finalizers) = finalizers {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
         self.client.update_part(of, &namespace, "finalize").await?;
-        Ok(Some(()))
+        Ok(true)
     }
 
     async fn empty(&self, namespace: &str) -> Left {
@@ -142,15 +146,14 @@ impl Namespaces {
         let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
         let select = Select { namespace, ..Select::default() };
         let Ok(found) = self.client.list(of, select).await else { return };
-        for item in found.items.iter().filter(|item| !object::is_ending(item)) {
-            let deletion = Deletion { propagation: Some("Background"), ..Deletion::default() };
-            let done = self.client.delete(of, namespace, object::name(item), deletion).await;
-            if let Err(error) = done
-                && error.reason() != Some(Reason::NotFound)
-            {
-                left.failures.insert(error.message().to_owned());
-            }
-        }
+        let living = found.items.iter().filter(|item| !object::is_ending(item));
+        let names: Vec<String> = living.map(|item| object::name(item).to_owned()).collect();
+        let failures = stream::iter(names)
+            .map(|name| async move { self.delete(of, namespace, &name).await })
+            .buffer_unordered(AT_ONCE)
+            .filter_map(std::future::ready)
+            .collect::<BTreeSet<String>>();
+        left.failures.append(&mut failures.await);
         if found.items.is_empty() {
             return;
         }
@@ -163,6 +166,13 @@ impl Namespaces {
             let finalizer = finalizer.as_str().unwrap_or_default().to_owned();
             *left.finalizers.entry(finalizer).or_default() += 1;
         }
+    }
+
+    /// Deletes an object; why it could not.
+    async fn delete(&self, of: ResourceName<'_>, namespace: &str, name: &str) -> Option<String> {
+        let deletion = Deletion { propagation: Some("Background"), ..Deletion::default() };
+        let error = self.client.delete(of, namespace, name, deletion).await.err()?;
+        (error.reason() != Some(Reason::NotFound)).then(|| error.message().to_owned())
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     fs::{File, OpenOptions},
     io,
     panic::{self, AssertUnwindSafe},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
@@ -15,6 +15,7 @@ use redb::{
     Builder, ReadableDatabase as _, ReadableTable as _, ReadableTableMetadata as _,
     TableHandle as _,
 };
+use tempfile::NamedTempFile;
 
 use crate::{
     entry::{Entry, Event, Revision},
@@ -31,7 +32,7 @@ const CACHE: usize = 2 << 20;
 pub(crate) const FIRST_REVISION: Revision = 1;
 
 pub(crate) struct Database {
-    /// Opens the file, or makes it.
+    /// Opens the file.
     opener: Opener,
     /// `None` when it failed and could not be opened again yet.
     open: Option<redb::Database>,
@@ -48,8 +49,10 @@ pub(crate) struct Content {
 impl Database {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: &Path) -> Result<(Self, Content), OpenError> {
-        let path = path.to_owned();
-        let file = path.clone();
+        if !path.exists() {
+            create_file(path).map_err(|refusal| refuse(path, refusal))?;
+        }
+        let file = path.to_owned();
         Self::with(Box::new(move || open_file(&file))).map_err(|refusal| refuse(path, refusal))
     }
 
@@ -77,11 +80,12 @@ impl Database {
         self.open.is_some()
     }
 
-    /// Returns to the last commit after an error, and tells its revision.
+    /// Returns to the last commit after an error, and tells its revision, which must be one of
+    /// those given: someone may have put another file in the place.
     ///
     /// The database trusts nothing in its memory after an error of the disk; a disk that was full
     /// needs no restart.
-    pub(crate) fn reopen(&mut self) -> Result<Revision, Refusal> {
+    pub(crate) fn reopen(&mut self, expected: &[Revision]) -> Result<Revision, Refusal> {
         // Closed before it is opened: its file is locked.
         self.open = None;
         let (database, revision) = guarded(|| {
@@ -89,6 +93,9 @@ impl Database {
             let revision = read_number(&database, REVISION_KEY)?;
             Ok((database, revision))
         })?;
+        if !expected.contains(&revision) {
+            return Err(Refusal::Damaged("the file is not the one that was opened".to_owned()));
+        }
         self.open = Some(database);
         Ok(revision)
     }
@@ -147,7 +154,8 @@ impl<E: Into<redb::Error>> From<E> for Refusal {
     }
 }
 
-fn refuse(path: PathBuf, refusal: Refusal) -> OpenError {
+fn refuse(path: &Path, refusal: Refusal) -> OpenError {
+    let path = path.to_owned();
     match refusal {
         Refusal::Foreign => OpenError::Foreign { path },
         Refusal::Schema(found) => OpenError::Schema { path, found, known: SCHEMA },
@@ -162,18 +170,24 @@ fn refuse(path: PathBuf, refusal: Refusal) -> OpenError {
 }
 
 fn open_file(path: &Path) -> Result<redb::Database, Refusal> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    // Values may be secrets.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(redb::Error::Io)?;
-    let is_new = file.metadata().map_err(redb::Error::Io)?.len() == 0;
-    let database = prepare(builder().create_file(file)?)?;
-    if is_new {
-        keep_name(path).map_err(redb::Error::Io)?;
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(redb::Error::Io)?;
+    prepare(builder().create_file(file)?)
+}
+
+/// Makes a file that only its owner can read, because values may be secrets.
+///
+/// It gets its name when it is complete: one whose making was cut short is no database.
+fn create_file(path: &Path) -> Result<(), Refusal> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let file = NamedTempFile::with_suffix_in(".new", directory).map_err(redb::Error::Io)?;
+    drop(prepare(builder().create_file(file.reopen().map_err(redb::Error::Io)?)?)?);
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(keep_name(directory).map_err(redb::Error::Io)?),
+        // Another process was faster.
+        Err(failure) if failure.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(failure) => Err(redb::Error::Io(failure.error).into()),
     }
-    Ok(database)
 }
 
 fn builder() -> Builder {
@@ -183,11 +197,10 @@ fn builder() -> Builder {
 }
 
 /// Makes the name of a new file last as long as what is in it.
-fn keep_name(path: &Path) -> io::Result<()> {
+fn keep_name(directory: &Path) -> io::Result<()> {
     // Elsewhere a directory cannot be opened, and need not be.
     if cfg!(unix) {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
+        File::open(directory)?.sync_all()?;
     }
     Ok(())
 }

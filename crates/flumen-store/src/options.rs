@@ -10,7 +10,8 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// Some thousand changes of usual objects, so that history takes less memory than they do.
     fn default() -> Self {
-        Self { history_events: 20_000, history_bytes: 16 << 20 }
+        Self { history_events: 20_000, history_bytes: 8 << 20 }
     }
 }

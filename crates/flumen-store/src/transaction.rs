@@ -67,10 +67,10 @@ impl Transaction {
     }
 
     #[must_use]
-    pub fn put(mut self, key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
-        // Values live long, so the room that a serializer left over is given back.
-        let value = Bytes::from(value.into().into_boxed_slice());
-        self.changes.insert(key.into(), Some(value));
+    pub fn put(mut self, key: impl Into<String>, value: impl AsRef<[u8]>) -> Self {
+        // Values live long, so they take no more room than they need. A buffer cut to size would
+        // leave a gap behind every value.
+        self.changes.insert(key.into(), Some(Bytes::copy_from_slice(value.as_ref())));
         self
     }
 

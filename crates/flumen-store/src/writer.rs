@@ -102,11 +102,13 @@ impl Writer {
         let Some(database) = self.database.as_mut().filter(|database| !database.is_open()) else {
             return Ok(());
         };
-        let revision = database
-            .reopen()
+        let seen = self.shared.state().revision();
+        let doubtful = self.doubtful.last().map_or(seen, |event| event.revision);
+        let found = database
+            .reopen(&[seen, doubtful])
             .map_err(|refusal| CommitError::Storage { source: Arc::new(refusal) })?;
         let events = mem::take(&mut self.doubtful);
-        if events.last().is_some_and(|event| event.revision == revision) {
+        if found > seen {
             self.publish(&events, Vec::new());
         }
         Ok(())

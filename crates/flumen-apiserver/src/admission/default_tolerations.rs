@@ -7,6 +7,7 @@ use super::{Attempt, Operation, Result};
 const CONDITIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 const SECONDS: i64 = 300;
 
+#[expect(clippy::unnecessary_wraps, reason = "plugins have one signature")]
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     if attempt.operation == Operation::Delete || !attempt.is_about("", "pods") {
         return Ok(());

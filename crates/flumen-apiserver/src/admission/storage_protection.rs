@@ -11,6 +11,7 @@ const PROTECTED: &[(&str, &str, &str)] = &[
     ("storage.k8s.io", "volumeattributesclasses", "kubernetes.io/vac-protection"),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "plugins have one signature")]
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     let protected = PROTECTED.iter().find(|(group, plural, _)| attempt.creates(group, plural));
     let Some((_, _, finalizer)) = protected else { return Ok(()) };

@@ -6,6 +6,7 @@ use super::{Attempt, Result};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
+#[expect(clippy::unnecessary_wraps, reason = "plugins have one signature")]
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     if !attempt.creates("", "nodes") {
         return Ok(());

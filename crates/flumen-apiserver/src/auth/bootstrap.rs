@@ -145,6 +145,6 @@ mod tests {
         let viewers = find("clusterrolebindings", "system:public-info-viewer");
         assert_eq!(viewers["subjects"].as_array().map(Vec::len), Some(2));
         assert_eq!(viewers["roleRef"]["name"], "system:public-info-viewer");
-        assert_eq!(objects().len(), 136);
+        assert_eq!(objects().len(), 131);
     }
 }

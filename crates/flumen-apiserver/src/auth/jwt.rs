@@ -35,18 +35,14 @@ impl fmt::Debug for Signer {
 
 impl Signer {
     pub(super) fn open(state: &StateDir) -> Result<Self, AuthError> {
-        let unusable = |_| AuthError::Key;
-        let document = match state.read(FILE)? {
-            Some(text) => STANDARD.decode(text.trim()).map_err(|_| AuthError::Key)?,
-            None => {
-                let new = EcdsaKeyPair::generate_pkcs8(
-                    &ECDSA_P256_SHA256_FIXED_SIGNING,
-                    &SystemRandom::new(),
-                )
-                .map_err(unusable)?;
-                state.write(FILE, &format!("{}\n", STANDARD.encode(new.as_ref())))?;
-                new.as_ref().to_vec()
-            }
+        let document = if let Some(text) = state.read(FILE)? {
+            STANDARD.decode(text.trim()).map_err(|_| AuthError::Key)?
+        } else {
+            let of = &ECDSA_P256_SHA256_FIXED_SIGNING;
+            let new = EcdsaKeyPair::generate_pkcs8(of, &SystemRandom::new())
+                .map_err(|_| AuthError::Key)?;
+            state.write(FILE, &format!("{}\n", STANDARD.encode(new.as_ref())))?;
+            new.as_ref().to_vec()
         };
         let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &document)
             .map_err(|_| AuthError::Key)?;
@@ -97,13 +93,13 @@ mod tests {
 
     #[test]
     fn only_its_own_signature_counts() {
-        let signer = Signer::open(&StateDir(None)).unwrap();
+        let signer = Signer::open(&StateDir(None)).expect("it works");
         let claims = json!({ "sub": "someone" });
-        let token = signer.sign(&claims).unwrap();
+        let token = signer.sign(&claims).expect("it works");
         assert_eq!(signer.verify(&token), Some(claims));
-        let other = Signer::open(&StateDir(None)).unwrap();
+        let other = Signer::open(&StateDir(None)).expect("it works");
         assert_eq!(other.verify(&token), None);
-        let (head, _) = token.rsplit_once('.').unwrap();
+        let (head, _) = token.rsplit_once('.').expect("it works");
         assert_eq!(signer.verify(&format!("{head}.")), None);
         let unsigned = URL_SAFE_NO_PAD.encode("{\"alg\":\"none\"}");
         assert_eq!(signer.verify(&format!("{unsigned}.{unsigned}.")), None);
@@ -112,9 +108,9 @@ mod tests {
 
     #[test]
     fn the_key_is_kept() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().expect("it works");
         let state = StateDir(Some(dir.path().to_owned()));
-        let token = Signer::open(&state).unwrap().sign(&json!({})).unwrap();
-        assert!(Signer::open(&state).unwrap().verify(&token).is_some());
+        let token = Signer::open(&state).expect("it works").sign(&json!({})).expect("it works");
+        assert!(Signer::open(&state).expect("it works").verify(&token).is_some());
     }
 }

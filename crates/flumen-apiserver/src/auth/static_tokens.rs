@@ -96,17 +96,17 @@ mod tests {
     #[test]
     fn reads_users_with_groups() {
         let text = "# people\nt0ken,admin,admin-uid,\"system:masters,ops\"\n\nother,jane,u1\n";
-        let tokens = StaticTokens::parse(text).unwrap();
-        let admin = tokens.user("t0ken").unwrap();
+        let tokens = StaticTokens::parse(text).expect("it works");
+        let admin = tokens.user("t0ken").expect("it works");
         assert_eq!((admin.name.as_str(), admin.uid.as_str()), ("admin", "admin-uid"));
         assert_eq!(admin.groups, ["system:masters", "ops"]);
-        assert!(tokens.user("other").unwrap().groups.is_empty());
+        assert!(tokens.user("other").expect("it works").groups.is_empty());
         assert!(tokens.user("t0ke").is_none());
     }
 
     #[test]
     fn a_bad_line_is_named_but_not_quoted() {
-        let error = StaticTokens::parse("good,a,b\nsecret\n").unwrap_err();
+        let error = StaticTokens::parse("good,a,b\nsecret\n").expect_err("it is refused");
         assert_eq!(error.to_string(), "line 2 of the token file needs a token, a user and a uid");
     }
 }

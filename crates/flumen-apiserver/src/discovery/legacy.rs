@@ -8,6 +8,10 @@ use sha2::{Digest as _, Sha256};
 use super::versions;
 use crate::{Behaviour, Catalog, Resource, http::Asked};
 
+/// Kinds that the real server still stores in a version that nobody serves.
+const STORED_IN_OLDER: [(&str, &str); 2] =
+    [("CustomResourceDefinition", "v1beta1"), ("VolumeAttributesClass", "v1beta1")];
+
 /// `/api`.
 pub(super) fn versions(asked: &Asked) -> Value {
     json!({
@@ -105,8 +109,10 @@ fn resource_entry(resource: &Resource) -> Value {
 fn storage_hash(resource: &Resource) -> String {
     let kind = &resource.kind;
     let (group, version) = match &resource.behaviour {
-        Behaviour::Builtin { hub, .. } => (hub.group, hub.version),
-        Behaviour::Custom { storage, .. } => (&*resource.group, &*storage.name),
+        Behaviour::Builtin { hub, .. } => {
+            let older = STORED_IN_OLDER.iter().find(|(kind, _)| *kind == hub.kind);
+            (hub.group, older.map_or(hub.version, |(_, version)| *version))
+        }
         Behaviour::Custom { storage, .. } => (&*storage.group, &*storage.name),
     };
     let digest = Sha256::digest(format!("{group}/{version}/{kind}").as_bytes());

@@ -15,7 +15,7 @@ const LIMIT: usize = 3 * 1024 * 1024;
 /// a broken connection.
 const GRACE: usize = 1024 * 1024;
 /// How long a body may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const OBJECT_TYPES: [(&str, Media); 3] = [
     ("application/json", Media::Json),

@@ -56,9 +56,9 @@ mod tests {
 
     fn check(host: &str, origin: Option<&str>, expected: bool) {
         let mut headers = HeaderMap::new();
-        headers.insert(HOST, host.parse().unwrap());
+        headers.insert(HOST, host.parse().expect("it works"));
         if let Some(origin) = origin {
-            headers.insert(ORIGIN, origin.parse().unwrap());
+            headers.insert(ORIGIN, origin.parse().expect("it works"));
         }
         let names = HostNames::new(&["mine.example.com".to_owned()]);
         let said = names.check(&Uri::from_static("/api"), &headers).is_ok();

@@ -35,18 +35,23 @@ pub(crate) fn object(value: &Value, encoding: Encoding) -> Option<Vec<u8>> {
         (None, Some(item)) => list(&mut raw, type_of(group, version, item)?, value)?,
         (None, None) => return None,
     }
+    Some(envelope(api_version, kind, &raw.done()))
+}
+
+/// What is around every object: its kind, and its bytes.
+pub(crate) fn envelope(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     let mut type_meta = Writer::default();
     type_meta.text(1, api_version);
     type_meta.text(2, kind);
     let mut unknown = Writer::default();
     unknown.bytes(1, &type_meta.done());
-    unknown.bytes(2, &raw.done());
+    unknown.bytes(2, raw);
     // Neither an encoding nor a type of its own.
     unknown.text(3, "");
     unknown.text(4, "");
     let mut body = PREFIX.to_vec();
     body.extend(unknown.done());
-    Some(body)
+    body
 }
 
 fn type_of(group: &str, version: &str, kind: &str) -> Option<TypeId> {
@@ -110,7 +115,6 @@ fn put(out: &mut Writer, number: u32, form: &Form, value: &Value) -> Option<()> 
         Form::Float64 => out.double(number, value.as_f64()?),
         Form::Bytes => out.bytes(number, &STANDARD.decode(value.as_str()?).ok()?),
         Form::Time | Form::MicroTime => out.bytes(number, &time(value.as_str()?)?),
-        Form::Duration => return None,
         Form::Quantity => out.wrapped(number, 1, value.as_str()?.as_bytes()),
         Form::IntOrString => {
             let mut inner = Writer::default();
@@ -122,8 +126,10 @@ fn put(out: &mut Writer, number: u32, form: &Form, value: &Value) -> Option<()> 
         Form::Raw | Form::Fields | Form::Json => {
             out.wrapped(number, 1, value.to_string().as_bytes());
         }
-        // Schemas of definitions have forms of their own; JSON says them too.
-        Form::SchemaOrBool | Form::SchemaOrArray | Form::SchemaOrStrings => return None,
+        // These have messages of their own; JSON says them too.
+        Form::Duration | Form::SchemaOrBool | Form::SchemaOrArray | Form::SchemaOrStrings => {
+            return None;
+        }
         Form::Struct(id) => sub(out, number, *id, value)?,
         Form::List(item) => {
             for value in value.as_array()? {
@@ -173,11 +179,12 @@ mod tests {
             "spec": { "ports": [{ "port": 80, "targetPort": "http" }], "clusterIP": "10.0.0.1" },
             "status": { "loadBalancer": {} },
         });
-        let body = super::object(&object, Encoding::Protobuf).unwrap();
+        let body = super::object(&object, Encoding::Protobuf).expect("it works");
         assert_eq!(&body[..4], PREFIX);
-        let kind = Facts::get().kind("", "v1", "Service").unwrap();
+        let kind = Facts::get().kind("", "v1", "Service").expect("it works");
         let target = flumen_kinds::Target::from(kind);
-        let read = flumen_kinds::decode(&body, flumen_kinds::Media::Protobuf, &target).unwrap();
+        let read =
+            flumen_kinds::decode(&body, flumen_kinds::Media::Protobuf, &target).expect("it works");
         assert_eq!(read.object["metadata"]["labels"]["app"], "web");
         assert_eq!(read.object["metadata"]["creationTimestamp"], "2026-01-02T03:04:05Z");
         assert_eq!(read.object["spec"]["ports"][0]["targetPort"], "http");
@@ -187,6 +194,6 @@ mod tests {
     #[test]
     fn what_has_no_type_is_left_to_json() {
         let custom = json!({ "apiVersion": "example.com/v1", "kind": "Widget" });
-        assert!(super::object(&custom, Encoding::Protobuf).is_none());
+        assert!(object(&custom, Encoding::Protobuf).is_none());
     }
 }

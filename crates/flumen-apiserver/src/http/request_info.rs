@@ -102,7 +102,7 @@ fn verb(method: &Method, info: &mut ResourceInfo, query: &Query) -> String {
         "GET" | "HEAD" if whole => {
             // Rules can allow single objects; a selector for one is such a request.
             if let Some(name) = query.get("fieldSelector").and_then(selected_name) {
-                info.name = name.to_owned();
+                name.clone_into(&mut info.name);
             }
             if query.get("watch").is_some_and(is_true) { Verb::Watch } else { Verb::List }
         }
@@ -133,7 +133,7 @@ mod tests {
         let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
         let query = query.split('&').filter_map(|pair| pair.split_once('='));
         let query = Query(query.map(|(k, v)| (k.to_owned(), v.to_owned())).collect());
-        RequestInfo::of(&Method::from_bytes(method.as_bytes()).unwrap(), path, &query)
+        RequestInfo::of(&Method::from_bytes(method.as_bytes()).expect("it works"), path, &query)
     }
 
     fn check(method: &str, uri: &str, expected: &str) {

@@ -1,6 +1,6 @@
 //! Answers as HTTP.
 
-use std::{convert::Infallible, io::Write as _};
+use std::{convert::Infallible, fmt::Write as _, io::Write as _};
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
@@ -10,6 +10,7 @@ use http::{
 };
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use serde_json::Value;
+use sha2::{Digest as _, Sha512};
 
 use super::{encode, negotiate::Encoding};
 use crate::{ApiError, Reason};
@@ -70,6 +71,15 @@ pub(crate) fn error(error: &ApiError, encoding: Encoding) -> Response<Body> {
         response.headers_mut().insert(RETRY_AFTER, after.into());
     }
     response
+}
+
+/// What tells one document from another: as an entity tag without quotes.
+pub(crate) fn hash(body: &[u8]) -> String {
+    Sha512::digest(body).iter().fold(String::with_capacity(128), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02X}");
+        text
+    })
 }
 
 /// Compresses a body that is large enough.

@@ -76,17 +76,15 @@ pub(crate) fn route(
     }
     let subresource = match place.subresource.as_str() {
         "" => None,
-        name => Some(resource.subresource(name).ok_or_else(|| match is_custom(resource) {
-            true => ApiError::not_found(&resource.group, &resource.plural, &place.name).into(),
-            false => lost(),
-        })?),
+        name => Some(resource.subresource(name).ok_or_else(|| missing_part(resource, place))?),
     };
     if place.rest > 0 && subresource.is_none_or(|sub| sub.name != "proxy") {
         return Err(lost());
     }
     let verbs = subresource.map_or(&resource.verbs, |sub| &sub.verbs);
     let has = |verb: &str| verbs.iter().any(|v| v == verb);
-    if across && !has("list") {
+    let reads_all = matches!(info.verb.as_str(), "list" | "watch");
+    if across && (!has("list") || is_custom(resource) && !reads_all) {
         return Err(lost());
     }
     let fits = |verb: Verb| match verb {
@@ -96,9 +94,6 @@ pub(crate) fn route(
         Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => !across && named,
     };
     let verb = verb(method, &info.verb).filter(|verb| has(verb.name()) && fits(*verb));
-    if across && is_custom(resource) && verb.is_none() {
-        return Err(lost());
-    }
     let Some(verb) = verb else {
         return Err(refused(resource, place, &info.verb).into());
     };
@@ -117,6 +112,14 @@ pub(crate) fn route(
         name,
     };
     Ok(Route { target, resource: Arc::clone(resource) })
+}
+
+/// Custom resources answer for subresources that they could have as if the object were missing.
+fn missing_part(resource: &Resource, place: &ResourceInfo) -> Astray {
+    if is_custom(resource) {
+        return ApiError::not_found(&place.group, &place.resource, &place.name).into();
+    }
+    unknown_resource().into()
 }
 
 fn refused(resource: &Resource, place: &ResourceInfo, verb: &str) -> ApiError {

@@ -37,10 +37,10 @@ const BREATH: Duration = Duration::from_millis(50);
 const CONNECTIONS: usize = 10_000;
 /// How long a client may take to send the head of its next request. Clients of this API keep idle
 /// connections for 90 seconds; the server should not be the first to close.
-const HEAD: Duration = Duration::from_secs(120);
+const HEAD: Duration = Duration::from_mins(2);
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a client may leave an answer unread.
-const STALL: Duration = Duration::from_secs(60);
+const STALL: Duration = Duration::from_mins(1);
 /// Clients whose machine is gone are found out by pings.
 const PING: Duration = Duration::from_secs(30);
 
@@ -108,10 +108,8 @@ impl Server {
         if !address.ip().is_unspecified() {
             names.push(address.ip().to_string());
         }
-        let identity = match options.tls {
-            true => Some(Identity::open(&options.state, &names)?),
-            false => None,
-        };
+        let identity =
+            if options.tls { Some(Identity::open(&options.state, &names)?) } else { None };
         let tls = identity.as_ref().map(Identity::acceptor).transpose()?;
         let auth = Auth::open(&api, options.auth, &options.state).await?;
         let failed = |source| ServerError::Listen { address, source };

@@ -40,7 +40,7 @@ use crate::{
 const REQUESTS: usize = 600;
 const WATCHES: usize = 20_000;
 /// How long a request may take that is no watch.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Everything that answers requests.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl Front {
             return Ok(answer);
         }
         match path {
-            "/" => Ok(respond::json(&self.discovery.root_paths(catalog))),
+            "/" => Ok(respond::json(&Discovery::root_paths(catalog))),
             "/version" | "/version/" if asked.method != Method::GET => {
                 Err(route::method_not_allowed())
             }

@@ -164,7 +164,7 @@ impl<'a> Naming<'a> {
         if operations.iter().any(|operation| operation.action != "connect") {
             parameters.push(PRETTY);
         }
-        path += &format!("/{}{below}", self.resource.plural);
+        path.extend(["/", &self.resource.plural, below]);
         self.finish(path, operations.to_vec(), parameters)
     }
 

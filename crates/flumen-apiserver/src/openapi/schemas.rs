@@ -150,7 +150,7 @@ impl Schemas {
             };
             values["enum"] = field.values.as_slice().into();
         }
-        let is_list = matches!(field.form, Form::List(_));
+        let is_list = matches!(field.form, Form::List(_) | Form::Bytes);
         match &field.topology {
             Topology::Natural => {}
             Topology::Atomic if is_list => schema["x-kubernetes-list-type"] = "atomic".into(),
@@ -187,11 +187,9 @@ impl Schemas {
             Form::Uint8 => (json!({ "type": "integer", "format": "byte" }), json!(0)),
             Form::Float64 => (json!({ "type": "number", "format": "double" }), json!(0)),
             Form::Bytes => (json!({ "type": "string", "format": "byte" }), Value::Null),
-            Form::List(item) => {
-                (json!({ "type": "array", "items": self.form(item, true) }), Value::Null)
-            }
+            Form::List(item) => (json!({ "type": "array", "items": self.item(item) }), Value::Null),
             Form::Map(item) => {
-                let values = self.form(item, true);
+                let values = self.item(item);
                 (json!({ "type": "object", "additionalProperties": values }), Value::Null)
             }
             Form::Struct(id) => {
@@ -208,6 +206,19 @@ impl Schemas {
             schema["default"] = zero;
         }
         schema
+    }
+
+    /// The schema of what a list or a map holds. Nothing is ever said beside a type of one value.
+    fn item(&mut self, form: &Form) -> Value {
+        let mut schema = self.form(form, true);
+        match schema.get_mut("allOf").and_then(|all| all.get_mut(0)).map(Value::take) {
+            Some(reference) if !matches!(form, Form::Struct(_)) => reference,
+            Some(reference) => {
+                schema["allOf"] = json!([reference]);
+                schema
+            }
+            None => schema,
+        }
     }
 
     /// A reference. The newer document keeps it apart from what is said beside it.

@@ -60,7 +60,7 @@ fn apply(
     match text("op")? {
         "add" => find(document, path?)?.add(value()),
         "remove" => find(document, path?)?.remove().map(drop),
-        "replace" if path? == "" => match value() {
+        "replace" if path?.is_empty() => match value() {
             value @ (Value::Object(_) | Value::Array(_)) => {
                 *document = value;
                 Ok(())

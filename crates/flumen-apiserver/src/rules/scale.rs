@@ -60,7 +60,7 @@ pub(crate) fn set_replicas(resource: &Resource, object: &mut Value, replicas: i6
 }
 
 /// A label selector in the notation of queries. A plain map is one of equal values.
-fn selector_text(selector: &Value) -> String {
+pub(crate) fn selector_text(selector: &Value) -> String {
     let is_structured = ["matchLabels", "matchExpressions"]
         .iter()
         .any(|part| selector.get(part).is_some_and(|part| !part.is_string()));

@@ -27,11 +27,8 @@ pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, A
     if rules::patch_type(resource).is_none() {
         metadata["continue"] = "".into();
     }
-    let payload = Payload::List {
-        resource: Arc::clone(resource),
-        metadata,
-        items: items.collect::<Result<_, _>>()?,
-    };
+    let payload =
+        Payload::List { resource: Arc::clone(resource), metadata, items: items.collect() };
     let mut answer = Answer::new(200, payload);
     answer.warnings = request.take_warnings();
     Ok(answer)

@@ -19,9 +19,9 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     body::match_namespace(request, &mut object)?;
     write::deduplicate_owners(request, &mut object);
     let object = write::own(request, None, object, &options, "")?;
-    let object = rules::to_hub(&request.resource, object)?;
+    let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
-    request.answer(201, created)
+    Ok(request.answer(201, created))
 }
 
 /// What only the server says about an object.

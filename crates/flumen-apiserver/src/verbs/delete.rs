@@ -49,7 +49,7 @@ pub(crate) async fn delete(request: &Request<'_>) -> Result<Answer, ApiError> {
     let deleted = remove(request, &request.target().name, &options).await?;
     let code = if !deleted.is_gone && options.orphan_dependents == Some(false) { 202 } else { 200 };
     if deleted.is_shown || policy::shows_deleted(&request.resource) {
-        return request.answer(code, deleted.object);
+        return Ok(request.answer(code, deleted.object));
     }
     let mut details = json!({
         "name": meta::name(&deleted.object),
@@ -79,7 +79,7 @@ pub(crate) async fn remove(
     loop {
         let live = storage::get(request.api.store(), &key)?;
         let mut live = live.ok_or_else(|| request.not_found(name))?;
-        live.object = rules::live(&request.resource, live.object)?;
+        live.object = rules::live(&request.resource, live.object);
         match remove_once(request, &key, &live, options).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
@@ -199,7 +199,7 @@ fn begin_grace(request: &Request<'_>, object: &mut Value, options: &DeleteOption
         });
         let (end, asked) = match end {
             Some(end) if end >= now => (end, asked),
-            _ => (now, if asked == 0 { 0 } else { 1 }),
+            _ => (now, i64::from(asked != 0)),
         };
         meta::set(object, "deletionTimestamp", clock::text(end));
         meta::set(object, "deletionGracePeriodSeconds", asked);

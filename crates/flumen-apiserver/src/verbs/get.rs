@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) async fn get(request: &Request<'_>) -> Result<Answer, ApiError> {
     let stored = stored(request).await?;
-    request.answer(200, stored.object)
+    Ok(request.answer(200, stored.object))
 }
 
 /// The object that a request names.

@@ -39,7 +39,7 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
     let payload = Payload::List {
         resource: Arc::clone(resource),
         metadata: Value::Object(metadata),
-        items: items.collect::<Result<_, _>>()?,
+        items: items.collect(),
     };
     let mut answer = Answer::new(200, payload);
     answer.warnings = request.take_warnings();
@@ -129,10 +129,8 @@ impl Page<'_> {
                     let place = key.get(self.prefix.len()..).unwrap_or_default();
                     let token = Continuation::new(read.revision, place).encode();
                     let rest = Range { after: Some(key), revision, limit: None, ..range };
-                    let remaining = match selection.is_everything() {
-                        true => Some(store.count(&rest)?),
-                        false => None,
-                    };
+                    let remaining =
+                        if selection.is_everything() { Some(store.count(&rest)?) } else { None };
                     return Ok(Listed {
                         items,
                         revision: read.revision,

@@ -27,7 +27,6 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
         let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
-        let present = present.transpose()?;
         let mut object = match (&change, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
@@ -53,7 +52,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         body::match_namespace(request, &mut object)?;
         body::match_name(request, &object)?;
         write::deduplicate_owners(request, &mut object);
-        rules::to_hub(&request.resource, object)
+        Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {
         name,
@@ -64,7 +63,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         options: &options,
     };
     let (object, created) = write::update(request, &update).await?;
-    request.answer(if created { 201 } else { 200 }, object)
+    Ok(request.answer(if created { 201 } else { 200 }, object))
 }
 
 /// What the body of a PATCH asks for.
@@ -182,7 +181,10 @@ impl Patch {
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
         };
-        let Read { object, problems } = read(&present).map_err(invalid)?;
+        let Read { object, mut problems } = read(&present).map_err(invalid)?;
+        if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
+            problems.prepend(flumen_kinds::duplicates(&request.call.body));
+        }
         body::report(request, validation, problems).map_err(invalid)?;
         Ok(object)
     }

@@ -124,7 +124,7 @@ async fn log(request: &Request<'_>) -> Result<Answer, ApiError> {
     let named = |list: &&str| pod["spec"][*list].as_array().cloned().unwrap_or_default();
     let names: Vec<String> = containers
         .iter()
-        .flat_map(|list| named(list))
+        .flat_map(named)
         .filter_map(|container| container["name"].as_str().map(str::to_owned))
         .collect();
     match request.call.query.get("container").filter(|container| !container.is_empty()) {

@@ -53,9 +53,8 @@ impl<'a> Request<'a> {
     }
 
     /// The answer with an object that is in the version that is stored.
-    pub(crate) fn answer(&self, code: u16, stored: Value) -> Result<Answer, ApiError> {
-        let object = rules::from_hub(&self.resource, stored)?;
-        Ok(self.answer_as_is(code, object))
+    pub(crate) fn answer(&self, code: u16, stored: Value) -> Answer {
+        self.answer_as_is(code, rules::from_hub(&self.resource, stored))
     }
 
     /// The answer with an object of whatever kind.

@@ -23,7 +23,7 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            let object = rules::live(&request.resource, stored.object)?;
+            let object = rules::live(&request.resource, stored.object);
             Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
@@ -89,7 +89,7 @@ impl Sent {
         if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
             meta::set(&mut present, "managedFields", managed);
         }
-        let scale = self.scale(request, present, options)?;
+        let scale = self.scale(request, &present, options)?;
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
         let version = meta::resource_version(&scale);
@@ -111,7 +111,7 @@ impl Sent {
     fn scale(
         &self,
         request: &Request<'_>,
-        present: Value,
+        present: &Value,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
         let now = clock::text(clock::now());
@@ -127,18 +127,18 @@ impl Sent {
         let mut scale = match self {
             Self::Whole(scale) => {
                 let mut scale = scale.clone();
-                flumen_fields::update(&ownership, Some(&present), &mut scale, &options.manager);
+                flumen_fields::update(&ownership, Some(present), &mut scale, &options.manager);
                 scale
             }
             Self::Change(Change::Patch(patch)) => {
                 let of = Facts::get().message("autoscaling", "v1", "Scale").map(|m| m.object);
                 let mut scale =
                     patch.apply(request, present.clone(), of, &read, options.field_validation)?;
-                flumen_fields::update(&ownership, Some(&present), &mut scale, &options.manager);
+                flumen_fields::update(&ownership, Some(present), &mut scale, &options.manager);
                 scale
             }
             Self::Change(Change::Apply(config)) => {
-                let scale = applied(request, &ownership, &present, config, options)?;
+                let scale = applied(request, &ownership, present, config, options)?;
                 read(&scale).map_err(|why| ApiError::new(500, None, why))?.object
             }
         };
@@ -193,7 +193,9 @@ fn replicas(scale: &Value) -> i64 {
 
 fn check(request: &Request<'_>, scale: &Value, live: &Value) -> Result<(), ApiError> {
     let name = meta::name(live);
-    if replicas(scale) < 0 {
+    // The rules of a custom resource say it themselves.
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if replicas(scale) < 0 && !is_custom {
         let spec = Path::new("spec");
         let why = "must be greater than or equal to 0";
         let error = FieldError::invalid(&spec.child("replicas"), replicas(scale), why);

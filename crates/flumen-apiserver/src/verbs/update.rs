@@ -19,7 +19,7 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
     let subresource = &*request.target().subresource;
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
         let object = write::own(request, live, object.clone(), &options, subresource)?;
-        rules::to_hub(&request.resource, object)
+        Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {
         name: &request.target().name,
@@ -30,5 +30,5 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
         options: &options,
     };
     let (object, created) = write::update(request, &update).await?;
-    request.answer(if created { 201 } else { 200 }, object)
+    Ok(request.answer(if created { 201 } else { 200 }, object))
 }

@@ -23,9 +23,9 @@ use crate::{
 };
 
 /// A watch that names no end is closed after some time, so that clients spread over servers.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2400);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(40);
 /// How often a watch that allows bookmarks gets one.
-const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
+const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// What happened to an object.
@@ -174,19 +174,18 @@ impl Watcher {
             };
             tokio::select! {
                 biased;
-                event = changes.next() => match event {
-                    Ok(event) => {
-                        let change = self.api.fanout().of(&event);
-                        if let Some(occurrence) = self.occurrence(change) {
-                            return Some(occurrence);
-                        }
-                    }
-                    Err(_) => {
-                        let (version, compacted) = (self.api.store().revision(), self.api.store().compacted());
+                event = changes.next() => {
+                    let Ok(event) = event else {
+                        let store = self.api.store();
+                        let status = storage::expired(store.revision(), store.compacted());
                         self.changes = None;
-                        return Some(Occurrence::error(storage::expired(version, compacted).to_status()));
+                        return Some(Occurrence::error(status.to_status()));
+                    };
+                    let change = self.api.fanout().of(&event);
+                    if let Some(occurrence) = self.occurrence(change) {
+                        return Some(occurrence);
                     }
-                },
+                }
                 () = tokio::time::sleep_until(self.end) => {
                     self.changes = None;
                     return None;
@@ -258,12 +257,8 @@ impl Occurrence {
         if kind == WatchKind::Error || rules::is_hub(resource) {
             return WatchEvent { kind, object };
         }
-        match rules::from_hub(resource, Value::clone(&object)) {
-            Ok(object) => WatchEvent { kind, object: Arc::new(object) },
-            Err(error) => {
-                WatchEvent { kind: WatchKind::Error, object: Arc::new(error.to_status()) }
-            }
-        }
+        let object = Arc::new(rules::from_hub(resource, Value::clone(&object)));
+        WatchEvent { kind, object }
     }
 }
 
@@ -288,7 +283,7 @@ impl Lines {
                     return Ok(plain_line(kind, &occurrence.object));
                 }
                 let object = Value::clone(&occurrence.object);
-                Ok(plain_line(kind, &rules::from_hub(&self.resource, object)?))
+                Ok(plain_line(kind, &rules::from_hub(&self.resource, object)))
             };
             let api_version = self.resource.api_version();
             return match &occurrence.change {
@@ -296,14 +291,14 @@ impl Lines {
                 None => make(),
             };
         }
-        let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object))?;
+        let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object));
         let resource = Some(Arc::clone(&self.resource));
         let payload = Payload::Object { object, resource };
         let mut object = represent::payload(payload, self.representation, &self.query)?;
-        if let Some(columns) = object.get_mut("columnDefinitions") {
-            if !std::mem::take(&mut self.is_first) {
-                *columns = Value::Null;
-            }
+        if let Some(columns) = object.get_mut("columnDefinitions")
+            && !std::mem::take(&mut self.is_first)
+        {
+            *columns = Value::Null;
         }
         Ok(plain_line(kind, &object))
     }
@@ -334,8 +329,8 @@ impl WatchOptions {
         let allows_bookmarks = flag("allowWatchBookmarks").unwrap_or(false);
         let version = query.get("resourceVersion").unwrap_or_default();
         let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
-        check(query, initial.is_some())?;
         let is_any = version.is_empty() || version == "0";
+        check(query, initial.is_some(), is_any)?;
         Ok(Self {
             version: parse_version(version).map_err(|error| {
                 // Here it is a failure of the server.
@@ -350,9 +345,13 @@ impl WatchOptions {
     }
 }
 
-fn check(query: &Query, has_initial: bool) -> Result<(), ApiError> {
+fn check(query: &Query, has_initial: bool, is_any: bool) -> Result<(), ApiError> {
     let at = Path::new("resourceVersionMatch");
     let wanted = query.get("resourceVersionMatch").unwrap_or_default();
+    // A watch that begins anywhere stands for one that asks for the present objects.
+    let is_implied = is_any && !has_initial && wanted.is_empty();
+    let (wanted, has_initial) =
+        if is_implied { ("NotOlderThan", true) } else { (wanted, has_initial) };
     let mut errors = Vec::new();
     if has_initial && wanted != "NotOlderThan" {
         let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";

@@ -11,7 +11,7 @@ use crate::{
     admission::{self, Attempt, Operation},
     clock, definitions, meta,
     ownership::Ownership,
-    policy, rules,
+    rules,
     services::{self, Reservation},
     storage::{self, Stored, WriteError},
 };
@@ -63,7 +63,7 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
-        live.object = rules::live(&request.resource, live.object)?;
+        live.object = rules::live(&request.resource, live.object);
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
@@ -164,7 +164,7 @@ pub(crate) fn own(
             ownership.update(Some(&live.object), &mut object, &options.manager);
         }
         Some(live) => {
-            let live = rules::from_hub(&request.resource, live.object.clone())?;
+            let live = rules::from_hub(&request.resource, live.object.clone());
             ownership.update(Some(&live), &mut object, &options.manager);
         }
         None => ownership.update(None, &mut object, &options.manager),
@@ -249,10 +249,7 @@ impl<'a> Write<'a> {
         if !services::are_meant(&self.request.resource) || !self.subresource.is_empty() {
             return Ok(Reservation::default());
         }
-        if old.is_none() {
-            services::normalise(object, None);
-        }
-        self.request.api.services().allocate(object, old)
+        self.request.api.services().allocate(object, old, self.options.dry_run)
     }
 
     /// The same for an object that replaces another.
@@ -263,9 +260,6 @@ impl<'a> Write<'a> {
     ) -> Result<Reservation, ApiError> {
         let (resource, part) = (&self.request.resource, self.subresource);
         self.check_grant(object, Some(old))?;
-        if services::are_meant(resource) && part.is_empty() {
-            services::normalise(object, Some(old));
-        }
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
         let reservation = self.allocate(object, Some(old))?;
         self.judge(object, rules::validate_update(resource, part, object, old))?;

@@ -8,7 +8,7 @@ use super::{
     prune::prune,
     set_managed_fields,
     times::same_without_managed_fields,
-    update::{id_of, record, without_bookkeeping},
+    update::{BOOKKEEPING, id_of, record},
     versioned::{Refused, gvk},
 };
 use crate::typed::{Duplicates, field_set, merge, validate};
@@ -64,21 +64,12 @@ pub fn apply(
                 ApplyError::Failed(format!("failed to create manager for existing fields: {error}"))
             })?;
     }
-    let apply = |force| Apply { write, live, config, manager, force }.run(managers.clone());
-    let (mut object, managers) = match apply(force) {
-        Err(ApplyError::Conflicts(conflicts)) if manager == last_applied::MANAGER => {
-            // Who used to apply on the client side may go on with what is still as they left it.
-            match last_applied::owned(write, live).map(|owned| conflicts.clone().outside(&owned)) {
-                Some(None) => apply(true)?,
-                Some(Some(conflicts)) => return Err(ApplyError::Conflicts(conflicts)),
-                None => return Err(ApplyError::Conflicts(conflicts)),
-            }
-        }
-        result => result?,
+    let apply = Apply { write, live, config, manager, force };
+    let (mut object, managers) = if manager == last_applied::MANAGER {
+        apply.run_for_kubectl(managers)?
+    } else {
+        apply.run(managers)?
     };
-    if manager == last_applied::MANAGER {
-        last_applied::refresh(&mut object, config);
-    }
     set_managed_fields(&mut object, managers.write());
     Ok(object)
 }
@@ -105,6 +96,22 @@ struct Apply<'a> {
 }
 
 impl Apply<'_> {
+    /// Who used to apply on the client side may go on with what is still as they left it.
+    fn run_for_kubectl(self, managers: Managers) -> Result<(Value, Managers), ApplyError> {
+        let (mut object, managers) = match self.run(managers.clone()) {
+            Err(ApplyError::Conflicts(conflicts)) => {
+                let owned = last_applied::owned(self.write, self.live).unwrap_or_default();
+                match conflicts.outside(&owned) {
+                    Some(conflicts) => return Err(ApplyError::Conflicts(conflicts)),
+                    None => Self { force: true, ..self }.run(managers)?,
+                }
+            }
+            result => result?,
+        };
+        last_applied::refresh(&mut object, self.config);
+        Ok((object, managers))
+    }
+
     fn run(self, mut managers: Managers) -> Result<(Value, Managers), ApplyError> {
         let Self { write, live, config, .. } = self;
         if managed_fields(config).is_some_and(Value::is_array) {
@@ -136,7 +143,7 @@ impl Apply<'_> {
         let changed = !same_without_managed_fields(live, &new);
         managers.retain(|entry| {
             if entry.id == id {
-                entry.fields = without_bookkeeping(&entry.fields);
+                entry.take(&BOOKKEEPING);
                 if changed {
                     entry.time = Some(write.now.to_owned());
                 }

@@ -108,7 +108,6 @@ impl Filter {
 
     pub(crate) fn apply(&self, set: FieldSet) -> FieldSet {
         match &self.0 {
-            Kind::Without(fields) if fields.is_empty() => set,
             Kind::Without(fields) => set.without_below(fields),
             Kind::Only(tree) => only(set, *tree),
         }

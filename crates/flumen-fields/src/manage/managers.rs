@@ -197,6 +197,11 @@ impl Managers {
 }
 
 impl Entry {
+    /// Takes fields away from the manager.
+    pub(crate) fn take(&mut self, fields: &FieldSet) {
+        self.fields = std::mem::take(&mut self.fields).difference(fields);
+    }
+
     fn into_value(self) -> Value {
         let mut entry = Map::new();
         let mut put = |name: &str, text: String| {

@@ -1,6 +1,6 @@
 //! Removes what an applier no longer sends.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
@@ -32,24 +32,26 @@ pub(super) fn prune(
         return Ok(merged);
     };
     let last_fields = with_named_fields(in_last.schema, &last.fields);
+    let all_fields = in_last.fields();
     let pruned = remove(in_last.schema, &in_last.value, &last_fields);
     let kept = add_back_owned(write, &in_last, pruned, managers).map_err(failed)?;
     let Some(kept) = Object::of(write, &kept, &last.api_version).map_err(failed)? else {
-        return Ok(in_last.value);
+        return Ok(in_last.value.into_owned());
     };
     // Only what the applier owned goes; what belongs to nobody or came by an update stays.
-    let gone = in_last.fields().difference(&kept.fields()).intersection(&last_fields);
+    let gone = all_fields.difference(&kept.fields()).intersection(&last_fields);
     let pruned = remove(in_last.schema, &in_last.value, &gone);
-    match Object::of(write, &pruned, write.api_version).map_err(failed)? {
-        Some(pruned) => Ok(pruned.value),
-        None => Ok(pruned),
+    if last.api_version == write.api_version {
+        return Ok(pruned);
     }
+    let converted = Object::of(write, &pruned, write.api_version).map_err(failed)?;
+    Ok(converted.map_or_else(|| pruned.clone(), |converted| converted.value.into_owned()))
 }
 
 /// The object with what somebody owns in it, and without the rest of what was taken.
 fn add_back_owned(
     write: &Write<'_>,
-    merged: &Object<'_>,
+    merged: &Object<'_, '_>,
     pruned: Value,
     managers: &Managers,
 ) -> Result<Value, String> {
@@ -61,34 +63,37 @@ fn add_back_owned(
     // The version in which fields were taken comes first: what another version is made of may be
     // among them.
     let first = owned.remove_entry(merged.api_version());
-    let (mut merged, mut pruned) = (merged.value.clone(), pruned);
+    let (mut merged, mut pruned) = (Cow::Borrowed(&*merged.value), pruned);
     for (api_version, owned) in first.into_iter().chain(owned) {
-        let of_version = |object: &Value| Object::of(write, object, api_version);
+        let of_version = |object| Object::of(write, object, api_version);
         let (Some(all), Some(left)) = (of_version(&merged)?, of_version(&pruned)?) else {
             continue;
         };
         let kept = left.fields().union(&with_named_fields(all.schema, &owned));
-        pruned = remove(all.schema, &all.value, &all.fields().difference(&kept));
-        merged = all.value;
+        let without = remove(all.schema, &all.value, &all.fields().difference(&kept));
+        if let Cow::Owned(converted) = all.value {
+            merged = Cow::Owned(converted);
+        }
+        pruned = without;
     }
     Ok(pruned)
 }
 
 /// An object in one of its versions.
-struct Object<'a> {
-    value: Value,
-    schema: &'a Schema,
+struct Object<'s, 'o> {
+    value: Cow<'o, Value>,
+    schema: &'s Schema,
 }
 
-impl<'a> Object<'a> {
+impl<'s, 'o> Object<'s, 'o> {
     /// None if the kind is not served in the version.
-    fn of(write: &Write<'a>, object: &Value, api_version: &str) -> Result<Option<Self>, String> {
+    fn of(write: &Write<'s>, object: &'o Value, api_version: &str) -> Result<Option<Self>, String> {
         if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
             let schema = write.versions.schema(api_version);
-            return Ok(schema.map(|schema| Self { value: object.clone(), schema }));
+            return Ok(schema.map(|schema| Self { value: Cow::Borrowed(object), schema }));
         }
         let converted = write.in_version(object, api_version)?;
-        Ok(converted.map(|(value, schema)| Self { value, schema }))
+        Ok(converted.map(|(value, schema)| Self { value: Cow::Owned(value), schema }))
     }
 
     fn api_version(&self) -> &str {

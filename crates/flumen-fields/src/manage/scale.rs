@@ -58,7 +58,7 @@ pub fn scale_to_parent(
         if let Some(path) = path
             && scale.remove(&entry.id).is_none()
         {
-            entry.fields = entry.fields.difference(&FieldSet::of_paths([path]));
+            entry.take(&FieldSet::of_paths([path]));
         }
         if !entry.fields.is_empty() {
             after.set(entry);

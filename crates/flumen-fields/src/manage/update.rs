@@ -74,7 +74,7 @@ pub(super) fn record(
         Err(Refused::Failed(reason)) => return Err(reason),
         Err(Refused::Conflicts(conflicts)) => return Err(conflicts.to_string()),
     };
-    let changed = without_bookkeeping(&comparison.modified.union(&comparison.added));
+    let changed = comparison.modified.union(&comparison.added).difference(&BOOKKEEPING);
     if !changed.is_empty() {
         let id = id_of(write, manager, Operation::Update);
         let fields = match managers.get(&id) {
@@ -97,7 +97,7 @@ pub(super) fn id_of(write: &Write<'_>, manager: &str, operation: Operation) -> I
 }
 
 /// Fields that tell what an object is, or that the server keeps. They belong to nobody.
-static BOOKKEEPING: LazyLock<FieldSet> = LazyLock::new(|| {
+pub(super) static BOOKKEEPING: LazyLock<FieldSet> = LazyLock::new(|| {
     const PATHS: [&[&str]; 12] = [
         &["apiVersion"],
         &["kind"],
@@ -114,7 +114,3 @@ static BOOKKEEPING: LazyLock<FieldSet> = LazyLock::new(|| {
     ];
     FieldSet::of_paths(PATHS)
 });
-
-pub(super) fn without_bookkeeping(fields: &FieldSet) -> FieldSet {
-    fields.difference(&BOOKKEEPING)
-}

@@ -116,12 +116,8 @@ impl<'a> Write<'a> {
         }
         managers.retain(|entry| {
             if let Some(lost) = lost_by(&entry.id, &entry.api_version) {
-                if !lost.changed.is_empty() {
-                    entry.fields = entry.fields.difference(&lost.changed);
-                }
-                if !lost.removed.is_empty() {
-                    entry.fields = entry.fields.difference(&lost.removed);
-                }
+                entry.take(&lost.changed);
+                entry.take(&lost.removed);
             }
             !entry.fields.is_empty()
         });

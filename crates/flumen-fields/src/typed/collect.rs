@@ -1,7 +1,5 @@
 //! Which fields a value has.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{Shape, item_element, items, shape};
@@ -44,20 +42,21 @@ fn fields(schema: &Schema, map: &Map, value: &Value) -> FieldSet {
 }
 
 fn list_items(schema: &Schema, list: &List, value: &Value) -> FieldSet {
-    let elements: Vec<Option<Element>> =
-        items(Some(value)).iter().map(|item| item_element(list, item).ok()).collect();
-    let mut counts: BTreeMap<&Element, usize> = BTreeMap::new();
-    for element in elements.iter().flatten() {
-        *counts.entry(element).or_default() += 1;
+    let mut nodes = Vec::new();
+    for item in items(Some(value)) {
+        if let Ok(element) = item_element(list, item) {
+            let children = collect(schema, list.element, item).1;
+            nodes.push(Node { element, member: true, children });
+        }
     }
-    let mut nodes = Vec::with_capacity(elements.len());
-    for (item, element) in items(Some(value)).iter().zip(&elements) {
-        let Some(element) = element else { continue };
-        // Items with one key are owned as a whole, all of them together.
-        let repeated = counts.get(element).is_some_and(|count| *count > 1);
-        let children =
-            if repeated { FieldSet::new() } else { collect(schema, list.element, item).1 };
-        nodes.push(Node { element: element.clone(), member: true, children });
-    }
+    // Items with one key are owned as a whole, all of them together.
+    nodes.sort_by(|a, b| a.element.cmp(&b.element));
+    nodes.dedup_by(|repeated, first| {
+        let same = repeated.element == first.element;
+        if same {
+            first.children = FieldSet::new();
+        }
+        same
+    });
     FieldSet::of_nodes(nodes)
 }

@@ -156,6 +156,9 @@ impl Walk<'_> {
         if old.is_empty() && new.is_empty() {
             return None;
         }
+        if old.len() == new.len() && old.iter().zip(new).all(|(old, new)| equal(old, new)) {
+            return Some(Comparison::default());
+        }
         let mut by_element: BTreeMap<Element, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
         for item in old {
             if let Ok(element) = item_element(list, item) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Shape, item_element, items, shape};
+use super::{Shape, item_element, items, same_element, shape};
 use crate::{
     Element,
     schema::{List, ListMerge, Map, NodeId, Schema},
@@ -61,8 +61,16 @@ fn fields(schema: &Schema, map: &Map, live: &Value, config: &Value) -> Option<Va
 
 /// None if neither has items.
 fn list_items(schema: &Schema, list: &List, live: &Value, config: &Value) -> Option<Value> {
-    let live = Items::of(list, items(Some(live)));
-    let config = Items::of(list, items(Some(config)));
+    let (live, config) = (items(Some(live)), items(Some(config)));
+    let same_order = !config.is_empty() && live.len() == config.len();
+    if same_order && live.iter().zip(config).all(|(live, config)| same_element(list, live, config))
+    {
+        let merged = live.iter().zip(config);
+        return Some(
+            merged.map(|(live, config)| both(schema, list.element, live, config)).collect(),
+        );
+    }
+    let (live, config) = (Items::of(list, live), Items::of(list, config));
     if live.order.is_empty() && config.order.is_empty() {
         return None;
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
 
-use super::{Shape, item_element, shape};
+use super::{Shape, has_element, item_element, shape};
 use crate::{
     go,
     schema::{List, ListMerge, Map, NodeId, Scalar, Schema},
@@ -127,6 +127,13 @@ impl Walk<'_> {
                 self.value(list.element, item);
                 self.errors.place(since, format_args!("[{index}]"));
                 continue;
+            }
+            if self.duplicates == Duplicates::Allowed && has_element(list, item) {
+                self.value(list.element, item);
+                if self.errors.0.len() == since {
+                    continue;
+                }
+                self.errors.0.truncate(since);
             }
             let element = match item_element(list, item) {
                 Ok(element) => element,

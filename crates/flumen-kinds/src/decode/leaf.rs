@@ -103,6 +103,8 @@ pub(crate) fn float(text: &str) -> Option<Value> {
 /// The name of a type in messages.
 pub(super) fn go_type(api: &'static Api, form: &Form) -> Cow<'static, str> {
     match form {
+        // The one name that is that of the list.
+        Form::String(_) if is_extra_value(form) => "string".into(),
         Form::String(name) => name.unwrap_or("string").into(),
         Form::Duration => "string".into(),
         Form::Bool => "bool".into(),

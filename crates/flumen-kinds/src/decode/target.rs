@@ -1,9 +1,12 @@
 //! What a body is expected to be, and whether it is.
 
-use flumen_schema::api::{Api, ApiKind, Message, TypeId};
+use flumen_schema::api::{ApiKind, Message, TypeId};
 use serde_json::Value;
 
-use super::{DecodeError, Decoded, Head, Strict};
+use super::{
+    DecodeError, Decoded, Head, Strict,
+    registered::{Registered, registered},
+};
 
 /// The kind that a request is about.
 #[derive(Clone, Copy, Debug)]
@@ -34,20 +37,32 @@ impl Target {
         if head.kind == self.kind && head.group == self.group && head.version == self.version {
             return Ok(self.object);
         }
-        let api = Api::get();
-        let kind = api.kind(&head.group, &head.version, &head.kind).map(|kind| kind.object);
-        let message = || api.message(&head.group, &head.version, &head.kind).map(|m| m.object);
-        kind.or_else(message).ok_or_else(|| {
-            let Head { kind, .. } = head;
-            let version = head.api_version();
-            let scheme = "pkg/runtime/scheme.go:111";
-            self.unfit(
-                head,
-                format!(
+        match registered(head, self.group) {
+            Some(Registered::Served(of)) => Ok(of),
+            // Near enough to look for what is wrong with it before its version is.
+            Some(Registered::Past) if head.kind == self.kind => Ok(self.object),
+            Some(Registered::Past | Registered::List) => Err(self.unconvertible(head)),
+            None => {
+                let (kind, version) = (&head.kind, head.api_version());
+                let scheme = "pkg/runtime/scheme.go:111";
+                let problem = format!(
                     "no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}"
-                ),
-            )
-        })
+                );
+                Err(self.unfit(head, problem))
+            }
+        }
+    }
+
+    fn unconvertible(&self, head: &Head) -> DecodeError {
+        let package = self.group.split('.').next().filter(|group| !group.is_empty());
+        let problem = format!(
+            "converting ({}.{}) to ({}.{}): unknown conversion",
+            head.version,
+            head.kind,
+            package.unwrap_or("core"),
+            self.kind
+        );
+        self.unfit(head, problem)
     }
 
     pub(super) fn unfit(&self, head: &Head, problem: String) -> DecodeError {
@@ -68,15 +83,7 @@ impl Target {
         strict: Strict,
     ) -> Result<Decoded, DecodeError> {
         if head.kind != self.kind || !is_same_group(&head.group, self.group) {
-            let package = self.group.split('.').next().filter(|group| !group.is_empty());
-            let problem = format!(
-                "converting ({}.{}) to ({}.{}): unknown conversion",
-                head.version,
-                head.kind,
-                package.unwrap_or("core"),
-                self.kind
-            );
-            return Err(self.unfit(head, problem));
+            return Err(self.unconvertible(head));
         }
         if head.version != self.version || head.group != self.group {
             let expected = api_version(self.group, self.version);
@@ -88,10 +95,10 @@ impl Target {
     }
 }
 
-/// Events are one kind in two groups.
-fn is_same_group(one: &str, other: &str) -> bool {
+/// Events are one kind in two groups, and one group has been divided.
+fn is_same_group(found: &str, asked: &str) -> bool {
     let group = |group| if group == "events.k8s.io" { "" } else { group };
-    group(one) == group(other)
+    group(found) == group(asked) || found == "extensions"
 }
 
 /// A group and a version as one text.

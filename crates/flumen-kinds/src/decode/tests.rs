@@ -100,6 +100,8 @@ fn values_get_their_canonical_spelling() {
     assert_eq!(*limits, json!({ "cpu": "500m", "memory": "1Gi" }));
     let (object, _) = decoded(kind("", "Secret"), r#"{"data":{"a":"YW\nI=","b":"YR=="}}"#);
     assert_eq!(object["data"], json!({ "a": "YWI=", "b": "YQ==" }));
+    let (object, _) = decoded(kind("", "Secret"), r#"{"data":{"a":[97,98],"b":[]}}"#);
+    assert_eq!(object["data"], json!({ "a": "YWI=", "b": "" }));
     let definition = Api::get().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     let (object, _) = decoded(
         definition.expect("is served"),
@@ -298,6 +300,16 @@ fn bodies_of_other_kinds_are_refused() {
         "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: \
          no kind \"ConfigMap\" is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\"",
     );
+    check(
+        r#"{"apiVersion":"v1","kind":"ConfigMapList"}"#,
+        "ConfigMapList in version \"v1\" cannot be handled as a ConfigMap: \
+         converting (v1.ConfigMapList) to (core.ConfigMap): unknown conversion",
+    );
+    refused(
+        kind("apps", "Deployment"),
+        r#"{"apiVersion":"extensions/v1beta1"}"#,
+        "the API version in the data (extensions/v1beta1) does not match the expected API version (apps/v1)",
+    );
     let autoscaler = Api::get().kind("autoscaling", "v2", "HorizontalPodAutoscaler");
     refused(
         autoscaler.expect("is served"),
@@ -321,6 +333,19 @@ fn yaml_reports_repeated_keys_in_its_own_words() {
         "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"a\" already set in map, \
          unknown field \"nope\""
     );
+}
+
+#[test]
+fn patches_may_have_fields_twice() {
+    let check = |body: &str, expected: &[&str]| {
+        assert_eq!(super::duplicates(body.as_bytes()), expected, "{body}");
+    };
+    check(r#"{"a":1,"b":{"c":[{"d":1}]}}"#, &[]);
+    check(
+        r#"{"a":1,"b":{"c":[{},{"d":1,"d":2}]},"a":2}"#,
+        &[r#"duplicate field "b.c[1].d""#, r#"duplicate field "a""#],
+    );
+    check("{", &[]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Errors are those of Go's decoder. A wrong type is noted, and the walk goes on: a type that reads
 //! itself, such as a quantity, ends it at once, and what it says is said instead.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
 use serde_json::{Map, Value};
@@ -29,20 +29,20 @@ pub(super) struct Read {
 
 /// Reads an object. The error is Go's message.
 pub(super) fn read(root: Node<'_, '_>, of: TypeId) -> Result<Read, String> {
-    let mut walk = Walk {
-        api: Api::get(),
-        path: Vec::new(),
-        owner: None,
-        is_quiet: false,
-        strict: Vec::new(),
-        error: None,
-    };
+    let mut walk = Walk::new();
     let object =
         if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
     match walk.error {
         Some(error) => Err(error),
         None => Ok(Read { object, strict: walk.strict }),
     }
+}
+
+/// Fields that are there twice in a value of no type.
+pub(super) fn duplicates(root: Node<'_, '_>) -> Vec<String> {
+    let mut walk = Walk::new();
+    walk.untyped(root);
+    walk.strict
 }
 
 #[derive(Clone, Copy)]
@@ -65,6 +65,37 @@ struct Walk<'t> {
 }
 
 impl<'t> Walk<'t> {
+    fn new() -> Self {
+        Self {
+            api: Api::get(),
+            path: Vec::new(),
+            owner: None,
+            is_quiet: false,
+            strict: Vec::new(),
+            error: None,
+        }
+    }
+
+    fn untyped(&mut self, node: Node<'t, '_>) {
+        if self.path.len() > MAX_DEPTH {
+            return;
+        }
+        let mut seen = BTreeSet::new();
+        for (key, value) in node.members() {
+            if !seen.insert(key) {
+                self.note_strict("duplicate", key);
+            }
+            self.path.push(Step::Key(key));
+            self.untyped(value);
+            self.path.pop();
+        }
+        for (index, item) in node.items().enumerate() {
+            self.path.push(Step::Index(index));
+            self.untyped(item);
+            self.path.pop();
+        }
+    }
+
     /// A value that is not null. With `old`, the value of the same field before: Go reads the second
     /// of two equal keys on top of the first.
     fn value(
@@ -107,8 +138,10 @@ impl<'t> Walk<'t> {
     fn scalar(&mut self, node: Node<'t, '_>, form: &Form) -> Option<Value> {
         let number = |walk: &mut Self, text: &str, value: Option<Value>| {
             if value.is_none() {
-                let what = format!("number {text}");
-                walk.note(walk.mismatch(&what, &leaf::go_type(walk.api, form)));
+                walk.note(|walk| {
+                    let what = format!("number {text}");
+                    walk.mismatch(&what, &leaf::go_type(walk.api, form))
+                });
             }
             value
         };
@@ -120,10 +153,19 @@ impl<'t> Walk<'t> {
             (Form::Bytes, Token::String(text)) => match leaf::bytes(text) {
                 Ok(text) => Some(Value::String(text)),
                 Err(error) => {
-                    self.note(error);
+                    self.note(|_| error);
                     None
                 }
             },
+            // To Go, bytes are a list of numbers as well.
+            (Form::Bytes, Token::Array(_)) => {
+                let items = node.items().map(|item| match item.token() {
+                    Token::Null => Some(0),
+                    _ => self.scalar(item, &Form::Uint8)?.as_u64(),
+                });
+                let bytes: Option<Vec<u8>> = items.map(|item| u8::try_from(item?).ok()).collect();
+                bytes.map(|bytes| Value::String(leaf::encode_bytes(&bytes)))
+            }
             (Form::Int32(_), Token::Number(text)) => {
                 number(self, text, text.parse::<i32>().ok().map(Into::into))
             }
@@ -135,7 +177,7 @@ impl<'t> Walk<'t> {
             }
             (Form::Float64, Token::Number(text)) => number(self, text, leaf::float(text)),
             _ => {
-                self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+                self.note(|walk| walk.mismatch(node.kind(), &leaf::go_type(walk.api, form)));
                 None
             }
         }
@@ -152,7 +194,7 @@ impl<'t> Walk<'t> {
             _ => Map::new(),
         };
         if !matches!(node.token(), Token::Object(_)) {
-            self.note(self.mismatch(node.kind(), &leaf::struct_name(of)));
+            self.note(|walk| walk.mismatch(node.kind(), &leaf::struct_name(of)));
             return Ok(Value::Object(object));
         }
         let owner = self.owner;
@@ -211,7 +253,7 @@ impl<'t> Walk<'t> {
         old: Option<Value>,
     ) -> Result<Value, String> {
         if !matches!(node.token(), Token::Array(_)) {
-            self.note(self.mismatch(node.kind(), &leaf::go_type(self.api, form)));
+            self.note(|walk| walk.mismatch(node.kind(), &leaf::go_type(walk.api, form)));
             return Ok(Value::Null);
         }
         let mut old = match old {
@@ -241,12 +283,14 @@ impl<'t> Walk<'t> {
         old: Option<Value>,
     ) -> Result<Value, String> {
         if !matches!(node.token(), Token::Object(_)) {
-            let name = match self.path.last() {
-                Some(Step::Field(_, name)) => *name,
-                _ => "",
-            };
-            let of = leaf::map_type(self.api, self.owner, name, form);
-            self.note(self.mismatch(node.kind(), &of));
+            self.note(|walk| {
+                let name = match walk.path.last() {
+                    Some(Step::Field(_, name)) => *name,
+                    _ => "",
+                };
+                let of = leaf::map_type(walk.api, walk.owner, name, form);
+                walk.mismatch(node.kind(), &of)
+            });
             return Ok(Value::Null);
         }
         let mut members = Map::new();
@@ -263,11 +307,13 @@ impl<'t> Walk<'t> {
                 self.note_strict("duplicate", key);
             }
         }
-        if let Some(Value::Object(mut old)) = old {
-            old.append(&mut members);
-            members = old;
+        match old {
+            Some(Value::Object(mut old)) => {
+                old.extend(members);
+                Ok(Value::Object(old))
+            }
+            _ => Ok(Value::Object(members)),
         }
-        Ok(Value::Object(members))
     }
 
     /// Types that are a schema or something else.
@@ -307,7 +353,7 @@ impl<'t> Walk<'t> {
                 (Form::SchemaOrArray, _) => self.object(item, schema, None)?,
                 (_, Token::String(text)) => Value::String(text.clone().into_owned()),
                 _ => {
-                    self.note(self.mismatch(item.kind(), "string"));
+                    self.note(|walk| walk.mismatch(item.kind(), "string"));
                     Value::Null
                 }
             });
@@ -316,8 +362,12 @@ impl<'t> Walk<'t> {
         Ok(if items.is_empty() { Value::Null } else { Value::Array(items) })
     }
 
-    fn note(&mut self, error: String) {
-        self.error.get_or_insert(error);
+    /// Keeps the first wrong type. The others are not even put into words: there may be as many as
+    /// the body has values.
+    fn note(&mut self, error: impl FnOnce(&Self) -> String) {
+        if self.error.is_none() {
+            self.error = Some(error(self));
+        }
     }
 
     fn mismatch(&self, what: &str, go_type: &str) -> String {

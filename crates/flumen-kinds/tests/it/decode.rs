@@ -2,9 +2,13 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flumen_kinds::{Media, Target, decode, default};
+use flumen_schema::api::Api;
 use serde_json::Value;
 
-use crate::corpus::{cases, differences, kind_at, remove};
+use crate::{
+    corpus::{cases, differences, kind_at, remove},
+    random::{Random, body as body_of, damaged},
+};
 
 const FILES: [&str; 5] = [
     "validation.jsonl",
@@ -116,6 +120,30 @@ fn recorded_protobuf_is_read() {
     }
     assert!(count >= 10, "only {count} bodies");
     assert!(failed.is_empty(), "{} of {count}:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Whatever a body is, it is read or refused.
+#[test]
+fn damaged_bodies_are_no_crash() {
+    let kinds = Api::get().kinds();
+    for seed in 0..3_000 {
+        let mut random = Random::new(seed);
+        let kind = random.pick(kinds);
+        let body = body_of(&mut random, kind);
+        let bytes = damaged(&mut random, &body);
+        let target = Target::from(kind);
+        for media in [Media::Json, Media::Yaml] {
+            if let Ok(decoded) = decode(&bytes, media, &target) {
+                let mut object = decoded.object;
+                default(&mut object, kind);
+            }
+        }
+        // The object as the bytes of a message: mostly nonsense.
+        let mut envelope = b"k8s\0\x12".to_vec();
+        envelope.push(u8::try_from(bytes.len() % 128).unwrap_or_default());
+        envelope.extend(&bytes);
+        _ = decode(&envelope, Media::Protobuf, &target);
+    }
 }
 
 fn media(step: &Value) -> Media {

@@ -45,6 +45,22 @@ pub(crate) fn body(random: &mut Random, kind: &ApiKind) -> String {
     writer.out
 }
 
+/// The same bytes with some of them changed, and perhaps without an end.
+pub(crate) fn damaged(random: &mut Random, body: &str) -> Vec<u8> {
+    let mut bytes = body.as_bytes().to_vec();
+    for _ in 0..=random.below(4) {
+        let place = random.below(bytes.len());
+        let other = *random.pick(b"\"\\{}[]:,0-e.\xff\x00\n ");
+        if let Some(byte) = bytes.get_mut(place) {
+            *byte = other;
+        }
+    }
+    if random.one_in(3) {
+        bytes.truncate(random.below(bytes.len()));
+    }
+    bytes
+}
+
 struct Writer<'a> {
     random: &'a mut Random,
     out: String,

@@ -104,9 +104,10 @@ impl Graph {
         self.dependents.get(uid).is_some_and(|all| all.values().any(|blocks| *blocks))
     }
 
-    /// The owner of an identity, if its deletion has begun.
-    pub(super) fn ending_owner(&self, uid: &str) -> Option<&Place> {
-        self.ending.get(uid)
+    /// The owners of a dependent whose deletion has begun.
+    pub(super) fn ending_owners(&self, place: &Place) -> impl Iterator<Item = &Place> {
+        let owners = self.owners.get(place).into_iter().flatten();
+        owners.filter_map(|uid| self.ending.get(uid))
     }
 
     fn forget(&mut self, place: &Place) {

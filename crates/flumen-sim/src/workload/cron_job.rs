@@ -9,7 +9,7 @@ use crate::{
     clock::seconds_later,
     engine::Context,
     kind::{Id, Kind},
-    object::{self, flag, number_or, stamp, text, time},
+    object::{self, flag, items, number_or, stamp, text, time},
     plan::{Action, Plan, Writer, reference},
 };
 
@@ -26,6 +26,7 @@ pub(crate) fn decide(context: Context<'_>, cron_job: &Value) -> Plan {
     let mut active: Vec<Value> =
         jobs.iter().filter(|job| !is_finished(job)).map(|job| active_reference(job)).collect();
     let mut last = time(cron_job, "/status/lastScheduleTime");
+    tell_ends(&mut plan, cron_job, &jobs);
     trim(&mut plan, cron_job, &jobs);
     let schedule = schedule(cron_job);
     if schedule.is_none() {
@@ -53,6 +54,19 @@ pub(crate) fn decide(context: Context<'_>, cron_job: &Value) -> Plan {
     }
     plan.status(Writer::Manager, Kind::CronJob, cron_job, status.into_value());
     plan
+}
+
+/// Says which of the jobs that ran have ended.
+fn tell_ends(plan: &mut Plan, cron_job: &Value, jobs: &[&Value]) {
+    let ran = items(cron_job, "/status/active");
+    for job in jobs.iter().filter(|job| is_finished(job)) {
+        let name = object::name(job);
+        if ran.iter().any(|active| text(active, "/name") == name) {
+            let end = if object::is_true(job, "Complete") { "Complete" } else { "Failed" };
+            let message = format!("Saw completed job: {name}, condition: {end}");
+            plan.tell(cron_job, SOURCE, "SawCompletedJob", message);
+        }
+    }
 }
 
 /// The schedule in its time zone; macros as `@daily` are those of cron.

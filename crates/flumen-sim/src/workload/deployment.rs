@@ -208,3 +208,6 @@ impl Rollout<'_> {
 fn flag_paused(deployment: &Value) -> bool {
     object::flag(deployment, "/spec/paused")
 }
+
+#[cfg(test)]
+mod tests;

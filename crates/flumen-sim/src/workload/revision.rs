@@ -20,7 +20,14 @@ pub(super) struct History<'a> {
     pub(super) hash: String,
 }
 
-const HASH_LABEL: &str = "controller.kubernetes.io/hash";
+/// The label that has the hash, by kind of set.
+fn hash_label(kind: Kind) -> &'static str {
+    if kind == Kind::DaemonSet {
+        "controller-revision-hash"
+    } else {
+        "controller.kubernetes.io/hash"
+    }
+}
 
 /// Finds the revision of the template of now, or has it made.
 pub(super) fn sync<'a>(
@@ -44,7 +51,7 @@ pub(super) fn sync<'a>(
             plan.replace(Kind::ControllerRevision, again);
         }
         let newest = object::name(same).to_owned();
-        let hash = object::label(same, HASH_LABEL).unwrap_or_default().to_owned();
+        let hash = object::label(same, hash_label(kind)).unwrap_or_default().to_owned();
         return History { known, newest, hash };
     }
     let collisions = set.pointer("/status/collisionCount").and_then(Value::as_i64);
@@ -52,22 +59,23 @@ pub(super) fn sync<'a>(
     let newest = format!("{}-{hash}", object::name(set));
     if !object::is_ending(set) {
         let mut labels = map(set, "/spec/template/metadata/labels").cloned().unwrap_or_default();
-        labels.insert(HASH_LABEL.to_owned(), hash.as_str().into());
-        plan.create(
-            Kind::ControllerRevision,
-            json!({
-                "apiVersion": Kind::ControllerRevision.api_version(),
-                "kind": Kind::ControllerRevision.name(),
-                "metadata": {
-                    "name": newest,
-                    "namespace": object::namespace(set),
-                    "labels": labels,
-                    "ownerReferences": [object::controlled_by(kind, set)],
-                },
-                "data": data,
-                "revision": last + 1,
-            }),
-        );
+        labels.insert(hash_label(kind).to_owned(), hash.as_str().into());
+        let mut revision = json!({
+            "apiVersion": Kind::ControllerRevision.api_version(),
+            "kind": Kind::ControllerRevision.name(),
+            "metadata": {
+                "name": newest,
+                "namespace": object::namespace(set),
+                "labels": labels,
+                "ownerReferences": [object::controlled_by(kind, set)],
+            },
+            "data": data,
+            "revision": last + 1,
+        });
+        if let Some(annotations) = set.pointer("/metadata/annotations") {
+            revision["metadata"]["annotations"] = annotations.clone();
+        }
+        plan.create(Kind::ControllerRevision, revision);
     }
     History { known, newest, hash }
 }

@@ -121,7 +121,7 @@ impl Sets<'_> {
     fn delete(&mut self, pod: &Value) {
         self.plan.delete(Kind::Pod, pod);
         let (pod, set) = (object::name(pod), object::name(self.set));
-        let message = format!("delete Pod {pod} in StatefulSet {set} successful");
+        let message = format!("Delete Pod {pod} in StatefulSet {set} successful");
         self.plan.tell(self.set, SOURCE, "SuccessfulDelete", message);
     }
 
@@ -148,7 +148,7 @@ impl Sets<'_> {
         pod["spec"]["subdomain"] = text(set, "/spec/serviceName").into();
         self.make_claims(&mut pod, &name);
         self.plan.create(Kind::Pod, pod);
-        let message = format!("create Pod {name} in StatefulSet {} successful", object::name(set));
+        let message = format!("Create Pod {name} in StatefulSet {} successful", object::name(set));
         self.plan.tell(set, SOURCE, "SuccessfulCreate", message);
     }
 
@@ -188,7 +188,7 @@ impl Sets<'_> {
             self.plan.create(Kind::PersistentVolumeClaim, claim);
             let set_name = object::name(set);
             let message =
-                format!("create Claim {claim_name} Pod {name} in StatefulSet {set_name} success");
+                format!("Create Claim {claim_name} Pod {name} in StatefulSet {set_name} success");
             self.plan.tell(set, SOURCE, "SuccessfulCreate", message);
         }
         if !volumes.is_empty() {

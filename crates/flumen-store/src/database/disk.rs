@@ -47,6 +47,10 @@ impl Disk {
         self.device().fault = fault;
     }
 
+    pub(crate) fn erase(&self) {
+        *self.device() = Device::default();
+    }
+
     /// The disk after the power came back: what was flushed, and some of the rest.
     pub(crate) fn after_power_loss(&self, mut random: impl FnMut() -> u64) -> Self {
         let device = self.device();

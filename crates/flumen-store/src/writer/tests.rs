@@ -130,6 +130,24 @@ async fn what_the_file_holds_after_a_failure_is_what_readers_see() {
     assert_eq!(manual.commit(put("/a", "5")).expect("commits"), before + 2);
 }
 
+#[test]
+fn another_file_in_the_place_is_not_written_to() {
+    let disk = Disk::default();
+    let mut manual = Manual::open(&disk);
+    manual.commit(put("/a", "1")).expect("commits");
+    disk.set(Some(Fault::Full));
+    manual.commit(put("/a", "2")).expect_err("no room");
+    disk.set(None);
+    disk.erase();
+    for _ in 0..2 {
+        let error = manual.commit(put("/a", "3")).expect_err("refused");
+        assert!(matches!(error, CommitError::Storage { .. }), "{error}");
+    }
+    assert_eq!(manual.value("/a").as_deref(), Some("1"));
+    drop(manual);
+    assert_eq!(Manual::open(&disk).value("/a"), None);
+}
+
 /// The next of a series of random numbers.
 fn step(random: &mut u64) -> u64 {
     *random ^= *random << 13;

@@ -61,6 +61,15 @@ fn files_of_others_are_refused_and_left_alone() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+#[tokio::test]
+async fn nothing_but_the_file_is_left() {
+    let [held, _] = both(Options::default());
+    let path = held.path().expect("a file");
+    let entries = fs::read_dir(path.parent().expect("a directory")).expect("reads");
+    let names: Vec<_> = entries.map(|entry| entry.expect("reads").file_name()).collect();
+    assert_eq!(names, ["store"]);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn others_cannot_read_the_file() {

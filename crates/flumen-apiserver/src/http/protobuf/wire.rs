@@ -45,9 +45,14 @@ impl Writer {
 
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
-            self.0.push((value & 0x7f) as u8 | 0x80);
+            self.0.push(low(value) | 0x80);
             value >>= 7;
         }
-        self.0.push(value as u8);
+        self.0.push(low(value));
     }
+}
+
+/// The lowest seven bits.
+fn low(value: u64) -> u8 {
+    value.to_le_bytes()[0] & 0x7f
 }

@@ -1,0 +1,92 @@
+//! Whether a policy or a webhook is about a request.
+
+use flumen_expr::LabelSelector;
+use serde_json::Value;
+
+use super::{Attempt, Result};
+use crate::meta;
+
+/// Whether the rules and selectors of a policy, a binding or a webhook meet a request. Rules are in
+/// `resourceRules` or, of webhooks, in `rules`.
+pub(super) fn matches(attempt: &Attempt<'_>, object: &Value, of: &Value) -> Result<bool> {
+    let rules = of.get("resourceRules").or_else(|| of.get("rules"));
+    let rules = rules.and_then(Value::as_array);
+    if rules.is_some_and(|rules| !rules.iter().any(|rule| is_met(attempt, rule))) {
+        return Ok(false);
+    }
+    let excluded = of["excludeResourceRules"].as_array().into_iter().flatten();
+    if excluded.into_iter().any(|rule| is_met(attempt, rule)) {
+        return Ok(false);
+    }
+    let selects_objects = &of["objectSelector"];
+    let old = attempt.old.is_some_and(|old| selects(selects_objects, old));
+    if !selects(selects_objects, object) && !old {
+        return Ok(false);
+    }
+    selects_namespace(attempt, object, &of["namespaceSelector"])
+}
+
+fn is_met(attempt: &Attempt<'_>, rule: &Value) -> bool {
+    let resource = attempt.resource();
+    let has = |field: &str, wanted: &str| {
+        let words = rule[field].as_array().into_iter().flatten();
+        words.filter_map(Value::as_str).any(|word| word == "*" || word == wanted)
+    };
+    let subresource = &attempt.request.target().subresource;
+    let full = match &**subresource {
+        "" => resource.plural.clone(),
+        part => format!("{}/{part}", resource.plural),
+    };
+    let is_resource = rule["resources"].as_array().into_iter().flatten().any(|word| {
+        let Some(word) = word.as_str() else { return false };
+        match word.split_once('/') {
+            None => subresource.is_empty() && (word == "*" || word == full),
+            Some((plural, part)) => {
+                (plural == "*" || plural == resource.plural)
+                    && (part == "*" || part == subresource.as_str())
+            }
+        }
+    });
+    let scope = match rule["scope"].as_str() {
+        Some("Namespaced") => resource.is_namespaced(),
+        Some("Cluster") => !resource.is_namespaced(),
+        _ => true,
+    };
+    let names = rule["resourceNames"].as_array().filter(|names| !names.is_empty());
+    let is_named =
+        names.is_none_or(|names| names.iter().any(|n| *n == attempt.request.target().name));
+    is_resource
+        && scope
+        && is_named
+        && has("apiGroups", &resource.group)
+        && has("apiVersions", &resource.version)
+        && has("operations", attempt.operation.name())
+}
+
+fn selects_namespace(attempt: &Attempt<'_>, object: &Value, selector: &Value) -> Result<bool> {
+    if is_everything(selector) {
+        return Ok(true);
+    }
+    if attempt.is_about("", "namespaces") {
+        return Ok(selects(selector, object));
+    }
+    if attempt.namespace().is_empty() {
+        return Ok(true);
+    }
+    let namespace = attempt.find("", "namespaces", "", attempt.namespace())?;
+    Ok(namespace.is_some_and(|namespace| selects(selector, &namespace)))
+}
+
+fn is_everything(selector: &Value) -> bool {
+    selector.as_object().is_none_or(serde_json::Map::is_empty)
+}
+
+/// Whether the labels of an object meet a selector.
+pub(super) fn selects(selector: &Value, object: &Value) -> bool {
+    if is_everything(selector) {
+        return true;
+    }
+    let text = crate::rules::selector_text(selector);
+    LabelSelector::parse_query(&text)
+        .is_ok_and(|selector| selector.match_with(|key| meta::label(object, key)))
+}

@@ -1,0 +1,73 @@
+//! An `APIService` for every group and version that the server serves itself.
+
+use futures_util::future::try_join_all;
+use serde_json::{Value, json};
+
+use crate::{Api, ApiError, Client, Reason, ResourceName, clock};
+
+const API_SERVICES: ResourceName<'static> =
+    ResourceName::new("apiregistration.k8s.io", "v1", "apiservices");
+
+/// By group and version: the priority of the group, and of the version in it.
+const PRIORITIES: &[(&str, &str, u16, u8)] = &[
+    ("", "v1", 18000, 1),
+    ("admissionregistration.k8s.io", "v1", 16700, 15),
+    ("apiextensions.k8s.io", "v1", 16700, 15),
+    ("apps", "v1", 17800, 15),
+    ("authentication.k8s.io", "v1", 17700, 15),
+    ("authorization.k8s.io", "v1", 17600, 15),
+    ("autoscaling", "v1", 17500, 15),
+    ("autoscaling", "v2", 17500, 30),
+    ("batch", "v1", 17400, 15),
+    ("certificates.k8s.io", "v1", 17300, 15),
+    ("coordination.k8s.io", "v1", 16500, 15),
+    ("discovery.k8s.io", "v1", 16200, 15),
+    ("events.k8s.io", "v1", 17750, 15),
+    ("flowcontrol.apiserver.k8s.io", "v1", 16100, 21),
+    ("networking.k8s.io", "v1", 17200, 15),
+    ("node.k8s.io", "v1", 16300, 15),
+    ("policy", "v1", 17100, 15),
+    ("rbac.authorization.k8s.io", "v1", 17000, 15),
+    ("resource.k8s.io", "v1", 16200, 21),
+    ("scheduling.k8s.io", "v1", 16600, 15),
+    ("storage.k8s.io", "v1", 16800, 15),
+];
+
+/// Makes those that are missing, all at once so that they share a flush.
+pub(super) async fn ensure_all(api: &Api) -> Result<(), ApiError> {
+    let client = Client::new(api.clone(), "kube-apiserver");
+    try_join_all(PRIORITIES.iter().map(|facts| ensure(&client, facts))).await.map(drop)
+}
+
+async fn ensure(client: &Client, facts: &(&str, &str, u16, u8)) -> Result<(), ApiError> {
+    let mut made = match client.create(API_SERVICES, "", &service(facts)).await {
+        Err(error) if error.reason() == Some(Reason::AlreadyExists) => return Ok(()),
+        made => made?,
+    };
+    made["status"] = json!({"conditions": [{
+        "type": "Available",
+        "status": "True",
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+        "lastTransitionTime": clock::text(clock::now()),
+    }]});
+    client.update_status(API_SERVICES, &made).await.map(drop)
+}
+
+fn service((group, version, group_priority, version_priority): &(&str, &str, u16, u8)) -> Value {
+    let mut spec = json!({
+        "version": version,
+        "groupPriorityMinimum": group_priority,
+        "versionPriority": version_priority,
+    });
+    if !group.is_empty() {
+        spec["group"] = (*group).into();
+    }
+    json!({
+        "metadata": {
+            "name": format!("{version}.{group}"),
+            "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
+        },
+        "spec": spec,
+    })
+}

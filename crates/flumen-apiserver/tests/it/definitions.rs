@@ -1,0 +1,74 @@
+//! Custom resources come and go with their definitions.
+
+use flumen_apiserver::{Deletion, ResourceName, Select};
+use serde_json::{Value, json};
+
+use crate::server::{refusal, start};
+
+const DEFINITIONS: ResourceName<'static> =
+    ResourceName::new("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+const WIDGETS: ResourceName<'static> = ResourceName::new("example.com", "v1", "widgets");
+
+fn definition() -> Value {
+    json!({
+        "metadata": { "name": "widgets.example.com" },
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": { "plural": "widgets", "kind": "Widget" },
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "schema": { "openAPIV3Schema": {
+                    "type": "object",
+                    "properties": { "spec": {
+                        "type": "object",
+                        "properties": { "size": { "type": "integer", "default": 3, "maximum": 9 } },
+                    } },
+                } },
+            }],
+        },
+    })
+}
+
+fn widget(spec: &Value) -> Value {
+    json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": { "name": "w", "namespace": "default" },
+        "spec": spec,
+    })
+}
+
+#[tokio::test]
+async fn a_definition_is_served_at_once() {
+    let client = start().await;
+    assert_eq!(refusal(client.list(WIDGETS, Select::default()).await).0, 404);
+    client.create(DEFINITIONS, "", &definition()).await.expect("it is valid");
+    let created = client.create(WIDGETS, "default", &widget(&json!({ "gone": 1 }))).await;
+    assert_eq!(created.expect("it is served")["spec"], json!({ "size": 3 }));
+    let mut large = widget(&json!({ "size": 10 }));
+    large["metadata"]["name"] = "large".into();
+    assert_eq!(refusal(client.create(WIDGETS, "default", &large).await).0, 422);
+}
+
+#[tokio::test]
+async fn objects_go_before_their_definition() {
+    let client = start().await;
+    client.create(DEFINITIONS, "", &definition()).await.expect("it is valid");
+    client.create(WIDGETS, "default", &widget(&json!({}))).await.expect("it is served");
+    let mut changes = client.api().changes().expect("the store is open");
+    client
+        .delete(DEFINITIONS, "", "widgets.example.com", Deletion::default())
+        .await
+        .expect("it begins to go");
+    loop {
+        let change = changes.next().await.expect("the store is open");
+        if change.is_deletion && change.name() == "widgets.example.com" {
+            break;
+        }
+    }
+    let found = client.get(DEFINITIONS, "", "widgets.example.com").await;
+    assert_eq!(refusal(found).0, 404);
+}

@@ -1,0 +1,17 @@
+//! The server as its clients see it: over loopback, and without a network for parts of the server.
+//! Stores are in memory.
+
+#![allow(clippy::disallowed_methods, reason = "recorded documents are read from a folder")]
+
+mod access;
+mod admission;
+mod definitions;
+mod documents;
+mod fixture;
+mod negotiation;
+mod objects;
+mod paths;
+mod recorded;
+mod server;
+mod trouble;
+mod watches;

@@ -1,0 +1,151 @@
+//! Objects from their creation to their end.
+
+use flumen_apiserver::{Deletion, Media, ResourceName, Select};
+use serde_json::json;
+
+use crate::server::{CONFIG_MAPS, config_map, refusal, start};
+
+#[tokio::test]
+async fn an_object_lives() {
+    let client = start().await;
+    let object = config_map("a", json!({ "k": "1" }));
+    let created = client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+    assert_eq!(created["data"]["k"], "1");
+    let again = client.create(CONFIG_MAPS, "default", &object).await;
+    assert_eq!(refusal(again), (409, "configmaps \"a\" already exists".to_owned()));
+
+    let same = client.update(CONFIG_MAPS, &created).await.expect("it is the same");
+    assert_eq!(same["metadata"]["resourceVersion"], created["metadata"]["resourceVersion"]);
+    let mut changed = created.clone();
+    changed["data"]["k"] = "2".into();
+    client.update(CONFIG_MAPS, &changed).await.expect("nobody was faster");
+    let (code, message) = refusal(client.update(CONFIG_MAPS, &changed).await);
+    assert_eq!(code, 409, "{message}");
+
+    let deletion = Deletion { uid: Some("another".to_owned()), ..Deletion::default() };
+    let (code, _) = refusal(client.delete(CONFIG_MAPS, "default", "a", deletion).await);
+    assert_eq!(code, 409);
+    client.delete(CONFIG_MAPS, "default", "a", Deletion::default()).await.expect("it goes");
+    let (code, _) = refusal(client.get(CONFIG_MAPS, "default", "a").await);
+    assert_eq!(code, 404);
+}
+
+#[tokio::test]
+async fn finalizers_hold_an_object() {
+    let client = start().await;
+    let mut object = config_map("a", json!({}));
+    object["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+    client.delete(CONFIG_MAPS, "default", "a", Deletion::default()).await.expect("it begins");
+    let mut held = client.get(CONFIG_MAPS, "default", "a").await.expect("it is held");
+    assert!(held["metadata"]["deletionTimestamp"].is_string());
+    held["metadata"]["finalizers"] = json!([]);
+    client.update(CONFIG_MAPS, &held).await.expect("it is let go");
+    assert_eq!(refusal(client.get(CONFIG_MAPS, "default", "a").await).0, 404);
+}
+
+#[tokio::test]
+async fn patches_of_all_types_apply() {
+    let client = start().await;
+    let object = config_map("a", json!({ "k": "1", "l": "1" }));
+    client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+    let cases = [
+        (Media::MergePatch, json!({ "data": { "k": null } }), json!({ "l": "1" })),
+        (
+            Media::StrategicMergePatch,
+            json!({ "data": { "m": "2" } }),
+            json!({ "l": "1", "m": "2" }),
+        ),
+        (Media::JsonPatch, json!([{ "op": "remove", "path": "/data/l" }]), json!({ "m": "2" })),
+    ];
+    for (media, patch, expected) in cases {
+        let place = ("default", "a");
+        let done = client.patch(CONFIG_MAPS, place, "", (media, &patch)).await;
+        assert_eq!(done.expect("it applies")["data"], expected, "{media:?}");
+    }
+    let patch = json!([{ "op": "test", "path": "/data/m", "value": "3" }]);
+    let done = client.patch(CONFIG_MAPS, ("default", "a"), "", (Media::JsonPatch, &patch)).await;
+    assert_eq!(refusal(done).0, 422);
+}
+
+#[tokio::test]
+async fn applying_twice_changes_nothing() {
+    let client = start().await;
+    let object = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": { "name": "a", "namespace": "default" },
+        "data": { "k": "1" },
+    });
+    let first = client.apply(CONFIG_MAPS, &object).await.expect("it is created");
+    let second = client.apply(CONFIG_MAPS, &object).await.expect("it is there");
+    assert_eq!(first, second);
+    assert_eq!(first["metadata"]["managedFields"][0]["manager"], "test");
+}
+
+#[tokio::test]
+async fn lists_select_by_labels_and_fields() {
+    let client = start().await;
+    for (name, tier) in [("a", "1"), ("b", "2"), ("c", "2")] {
+        let mut object = config_map(name, json!({}));
+        object["metadata"]["labels"] = json!({ "tier": tier });
+        client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+    }
+    let names = async |select: Select<'_>| {
+        let list = client.list(CONFIG_MAPS, select).await.expect("it lists");
+        list.items.iter().map(|item| item["metadata"]["name"].to_string()).collect::<Vec<_>>()
+    };
+    let select = Select { namespace: "default", ..Select::default() };
+    assert_eq!(names(Select { labels: "tier=2", ..select }).await, ["\"b\"", "\"c\""]);
+    assert_eq!(names(Select { fields: "metadata.name!=b", ..select }).await, ["\"a\"", "\"c\""]);
+    let wrong = Select { fields: "data.k=1", ..select };
+    assert_eq!(refusal(client.list(CONFIG_MAPS, wrong).await).0, 400);
+}
+
+#[tokio::test]
+async fn a_scale_changes_the_replicas_of_its_object() {
+    let client = start().await;
+    let deployments = ResourceName::new("apps", "v1", "deployments");
+    let deployment = json!({
+        "metadata": { "name": "web", "namespace": "default" },
+        "spec": {
+            "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "containers": [{ "name": "app", "image": "registry.example.com/app:1" }] },
+            },
+        },
+    });
+    client.create(deployments, "default", &deployment).await.expect("it is new");
+    let patch = json!({ "spec": { "replicas": 4 } });
+    let place = ("default", "web");
+    let scale = client.patch(deployments, place, "scale", (Media::MergePatch, &patch)).await;
+    assert_eq!(scale.expect("it scales")["status"]["selector"], "app=web");
+    let scaled = client.get(deployments, "default", "web").await.expect("it is there");
+    assert_eq!(
+        (&scaled["spec"]["replicas"], &scaled["metadata"]["generation"]),
+        (&4.into(), &2.into())
+    );
+}
+
+#[tokio::test]
+async fn services_get_addresses_of_their_own() {
+    let client = start().await;
+    let services = ResourceName::new("", "v1", "services");
+    let service = |name: &str| {
+        json!({
+            "metadata": { "name": name, "namespace": "default" },
+            "spec": { "ports": [{ "port": 80 }] },
+        })
+    };
+    let a = client.create(services, "default", &service("a")).await.expect("it is new");
+    let b = client.create(services, "default", &service("b")).await.expect("it is new");
+    assert_ne!(a["spec"]["clusterIP"], b["spec"]["clusterIP"]);
+    let mut taken = service("c");
+    taken["spec"]["clusterIP"] = a["spec"]["clusterIP"].clone();
+    let (code, message) = refusal(client.create(services, "default", &taken).await);
+    assert_eq!(code, 422);
+    assert!(message.ends_with("provided IP is already allocated"), "{message}");
+    client.delete(services, "default", "a", Deletion::default()).await.expect("it goes");
+    client.create(services, "default", &taken).await.expect("the address is free again");
+}
