@@ -2,8 +2,8 @@
 //! definition.
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use flumen_crd::Served;
@@ -12,7 +12,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiError, Client, Deletion, Reason, Resource, ResourceName, Select, clock, meta, storage,
+    Api, ApiError, Behaviour, Client, Deletion, Reason, Resource, ResourceName, Select, clock,
+    meta, storage,
 };
 
 const DEFINITIONS: ResourceName<'static> =
@@ -26,6 +27,8 @@ const MANAGER: &str = "kube-apiserver";
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     resources: Mutex<BTreeMap<String, Vec<Arc<Resource>>>>,
+    /// Definitions that are being deleted, by name.
+    ending: Mutex<BTreeSet<String>>,
 }
 
 impl Definitions {
@@ -37,7 +40,14 @@ impl Definitions {
         all
     }
 
+    fn ending(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn set(&self, name: &str, of: Vec<Arc<Resource>>) {
+        if of.is_empty() {
+            self.ending().remove(name);
+        }
         let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
         if of.is_empty() {
             resources.remove(name);
@@ -49,6 +59,19 @@ impl Definitions {
 
 pub(crate) fn are_meant(resource: &Resource) -> bool {
     (&*resource.group, &*resource.plural) == (DEFINITIONS.group, DEFINITIONS.plural)
+}
+
+/// Refuses a new object of a definition that is being deleted.
+pub(crate) fn admit_new(api: &Api, resource: &Resource, name: &str) -> Result<(), ApiError> {
+    if !matches!(resource.behaviour, Behaviour::Custom { .. }) {
+        return Ok(());
+    }
+    let (group, plural) = (&resource.group, &resource.plural);
+    if api.definitions().ending().contains(&format!("{plural}.{group}")) {
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(ApiError::forbidden(group, plural, name, why));
+    }
+    Ok(())
 }
 
 /// Serves what the stored definitions define, and goes on with deletions that were begun.
@@ -141,6 +164,7 @@ pub(crate) fn mark(definition: &mut Value) {
 /// Deletes the objects of a definition that was deleted, then lets the definition go.
 pub(crate) fn clean_up(api: &Api, name: &str) {
     let (api, name) = (api.clone(), name.to_owned());
+    api.definitions().ending().insert(name.clone());
     tokio::spawn(async move {
         // Whoever deletes it again begins anew where this stopped.
         let _ = delete_objects(&api, &name).await;

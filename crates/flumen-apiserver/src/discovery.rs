@@ -1,6 +1,7 @@
 //! Which resources there are, as clients ask before anything else.
 
 mod aggregated;
+mod api_services;
 mod legacy;
 mod protobuf;
 mod versions;
@@ -8,7 +9,7 @@ mod versions;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{
-    HeaderValue, Response,
+    HeaderValue, Method, Response,
     header::{ETAG, IF_NONE_MATCH, VARY},
 };
 use serde_json::{Value, json};
@@ -22,6 +23,8 @@ use crate::{
     },
 };
 use aggregated::Form;
+
+pub(crate) use api_services::register;
 
 /// The documents of the newest catalog that was asked about.
 #[derive(Debug, Default)]
@@ -48,8 +51,14 @@ impl Discovery {
     ) -> Result<Response<Body>, ApiError> {
         let path = asked.info.path.as_str();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-        if path.starts_with("//") {
-            return Ok(respond::nothing());
+        // The list of groups alone is answered to any method, and so are groups of definitions.
+        let reads_only = match parts.as_slice() {
+            ["api", ..] => parts.len() <= 2,
+            ["apis", group, ..] => parts.len() <= 3 && route::is_builtin_group(catalog, group),
+            _ => false,
+        };
+        if reads_only && asked.method != Method::GET && exists(catalog, &parts) {
+            return Err(route::method_not_allowed());
         }
         let document = match parts.as_slice() {
             ["api" | "apis"] => {
@@ -142,6 +151,15 @@ impl Discovery {
         let made = Made { catalog: Arc::clone(catalog), form, core, body: body.into(), etag };
         all.push(made.clone());
         made
+    }
+}
+
+/// Whether a built-in group has this version, if one is named.
+fn exists(catalog: &Catalog, parts: &[&str]) -> bool {
+    match parts {
+        ["api", version] => *version == "v1",
+        ["apis", group, version] => legacy::resources(catalog, group, version).is_some(),
+        _ => true,
     }
 }
 

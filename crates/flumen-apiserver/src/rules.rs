@@ -10,7 +10,7 @@ mod scale;
 use std::{borrow::Cow, sync::Arc};
 
 use flumen_crd::Verdict;
-use flumen_kinds::{Media, NameRule, Target, selectable::SelectableField};
+use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField};
 use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
@@ -49,8 +49,8 @@ impl Problems {
     }
 }
 
-impl From<flumen_kinds::Strict> for Problems {
-    fn from(strict: flumen_kinds::Strict) -> Self {
+impl From<Strict> for Problems {
+    fn from(strict: Strict) -> Self {
         if strict.is_empty() {
             return Self::default();
         }
@@ -73,15 +73,7 @@ pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Rea
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
-        Behaviour::Custom { version, .. } => {
-            let object = custom::parse(version, body, media)?;
-            custom::admit(version, object).map_err(|why| {
-                let (kind, name) = (&version.kind, &version.name);
-                ApiError::bad_request(format!(
-                    "{kind} in version {name:?} cannot be handled as a {kind}: {why}"
-                ))
-            })
-        }
+        Behaviour::Custom { version, .. } => custom::read(version, body, media),
     }
 }
 
@@ -107,7 +99,9 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             flumen_kinds::default(&mut object, kind);
             Ok(Read { object, problems: decoded.strict.into() })
         }
-        Behaviour::Custom { version, .. } => custom::admit(version, value.clone()),
+        Behaviour::Custom { version, .. } => {
+            custom::admit(version, value.clone(), Strict::default())
+        }
     }
 }
 

@@ -298,8 +298,8 @@ pub(crate) fn type_named(name: &str) -> Option<Type> {
         "type" => Type::Named(Box::new(Type::Dyn)),
         TIMESTAMP => Type::Timestamp,
         DURATION => Type::Duration,
-        "dyn" | "timestamp" | "duration" => return None,
-        "URL" | "Quantity" | "Semver" | "Format" | "IP" | "CIDR" => return None,
+        "dyn" | "timestamp" | "duration" | "URL" | "Quantity" | "Semver" | "Format" | "IP"
+        | "CIDR" => return None,
         "net.IP" => Type::Library("net.IP"),
         "net.CIDR" => Type::Library("net.CIDR"),
         other => return named(other),

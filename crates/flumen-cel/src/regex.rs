@@ -5,20 +5,21 @@ use regex_lite::RegexBuilder;
 
 /// Compiles a pattern, which must not become larger than `limit` bytes by repetition.
 pub fn pattern(source: &str, limit: usize) -> Result<Regex, String> {
-    RegexBuilder::new(source)
-        .size_limit(limit)
-        .build()
-        .map_err(|error| format!("error parsing regexp: {}", problem(source, &error.to_string())))
+    // Some of what Go refuses would compile here.
+    let compiled = match problem(source) {
+        Some(problem) => Err(problem),
+        None => {
+            RegexBuilder::new(source).size_limit(limit).build().map_err(|error| error.to_string())
+        }
+    };
+    compiled.map_err(|problem| format!("error parsing regexp: {problem}"))
 }
 
-/// What Go would say first about a pattern; `otherwise` if it has nothing to say.
-fn problem(source: &str, otherwise: &str) -> String {
+/// What Go would say first about a pattern, if anything.
+fn problem(source: &str) -> Option<String> {
     let mut scan = Scan { rest: source, source, depth: 0, may_repeat: false, repeated: None };
-    match scan.run() {
-        Some(problem) => problem,
-        None if scan.depth > 0 => format!("missing closing ): `{source}`"),
-        None => otherwise.to_owned(),
-    }
+    let found = scan.run();
+    found.or_else(|| (scan.depth > 0).then(|| format!("missing closing ): `{source}`")))
 }
 
 struct Scan<'a> {
@@ -38,10 +39,10 @@ impl<'a> Scan<'a> {
             let mut is_repetition = false;
             match first {
                 '(' => {
-                    if let Some(problem) = self.group() {
-                        return Some(problem);
+                    match self.group() {
+                        Ok(is_open) => self.depth += usize::from(is_open),
+                        Err(problem) => return Some(problem),
                     }
-                    self.depth += 1;
                     self.may_repeat = false;
                 }
                 ')' => {
@@ -87,37 +88,34 @@ impl<'a> Scan<'a> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// An opening bracket with what may follow it.
-    fn group(&mut self) -> Option<String> {
+    /// An opening bracket with what may follow it; whether it is still open then.
+    fn group(&mut self) -> Result<bool, String> {
         let Some(flags) = self.rest.strip_prefix("(?") else {
             self.advance(1);
-            return None;
+            return Ok(true);
         };
         if let Some(named) = flags.strip_prefix("P<").or_else(|| flags.strip_prefix('<')) {
             if flags.starts_with("<=") || flags.starts_with("<!") {
-                return Some(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..2]));
+                return Err(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..2]));
             }
             return match named.find('>') {
                 Some(end) => {
                     let consumed = self.rest.len() - named.len() + end + 1;
                     self.advance(consumed);
-                    None
+                    Ok(true)
                 }
-                None => Some(format!("invalid named capture: `{}`", self.rest)),
+                None => Err(format!("invalid named capture: `{}`", self.rest)),
             };
         }
         let end = flags.find([':', ')']).unwrap_or(flags.len());
         let is_flags = flags[..end].chars().all(|c| "imsU-".contains(c));
         if is_flags && end < flags.len() {
-            // `(?i)` is closed at once.
-            if flags[end..].starts_with(')') {
-                self.depth = self.depth.wrapping_sub(1);
-            }
             self.advance(2 + end + 1);
-            return None;
+            // `(?i)` is closed at once.
+            return Ok(flags[end..].starts_with(':'));
         }
         let shown = flags.chars().next().map_or(0, char::len_utf8);
-        Some(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..shown]))
+        Err(format!("invalid or unsupported Perl syntax: `(?{}`", &flags[..shown]))
     }
 
     fn class(&mut self) -> Option<String> {
@@ -160,33 +158,27 @@ impl<'a> Scan<'a> {
 
     /// Whether a sign repeats what is before it; `{` may be a plain character.
     fn repetition(&mut self, before: &'a str) -> Result<bool, String> {
-        let length = match before.as_bytes()[0] {
-            b'{' => match counts(before) {
-                Some((length, is_valid)) => {
-                    if !is_valid {
-                        return Err(format!("invalid repeat count: `{}`", &before[..length]));
-                    }
-                    length
-                }
-                None => {
-                    self.advance(1);
-                    return Ok(false);
-                }
-            },
-            _ => 1,
-        };
+        let mut length = 1;
+        if before.starts_with('{') {
+            let Some((end, is_valid)) = counts(before) else {
+                self.advance(1);
+                return Ok(false);
+            };
+            if !is_valid {
+                return Err(format!("invalid repeat count: `{}`", &before[..end]));
+            }
+            length = end;
+        }
         let sign = &before[..length];
         if !self.may_repeat {
             return Err(format!("missing argument to repetition operator: `{sign}`"));
         }
         if let Some(former) = self.repeated {
-            if sign == "?" && !former.ends_with('?') {
-                self.advance(1);
-                return Ok(true);
-            }
             return Err(format!("invalid nested repetition operator: `{former}{sign}`"));
         }
-        self.advance(length);
+        // A question mark after the sign belongs to it: as few as possible.
+        let is_lazy = before[length..].starts_with('?');
+        self.advance(length + usize::from(is_lazy));
         Ok(true)
     }
 

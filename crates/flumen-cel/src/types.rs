@@ -199,7 +199,7 @@ impl Known {
                     | Type::Object(_)
                     | Type::Library(_)
             ),
-            (Type::Object(_), _) | (Type::Library(_), _) => a == b,
+            (Type::Object(_) | Type::Library(_), _) => a == b,
             _ => {
                 a.has_parameters_of(b)
                     && a.parameters()

@@ -53,7 +53,7 @@ impl Url {
         }
         let mut url = Self::default();
         if text == "*" {
-            url.path = "*".to_owned();
+            "*".clone_into(&mut url.path);
             return Ok(url);
         }
         let (scheme, rest) = scheme(text)?;
@@ -226,14 +226,9 @@ mod tests {
         assert_eq!((url.scheme.as_str(), url.user.as_deref()), ("https", Some("u:p")));
         assert_eq!((url.host.as_str(), url.hostname(), url.port()), ("[::1]:80", "::1", "80"));
         assert_eq!((url.path.as_str(), url.fragment.as_str()), ("/a%20b", "f"));
-        let parameters = [("x", vec!["1", "2"]), ("y", vec!["a b"])];
-        let found = url.parameters();
-        assert!(
-            found
-                .iter()
-                .map(|(key, values)| (key.as_str(), values))
-                .eq(parameters.iter().map(|(key, values)| (*key, values)))
-        );
+        let text = |it: &str| it.to_owned();
+        let expected = [(text("x"), vec![text("1"), text("2")]), (text("y"), vec![text("a b")])];
+        assert_eq!(url.parameters(), expected);
         assert_eq!(url.to_string(), "https://u:p@[::1]:80/a%20b?x=1&y=a+b&x=2#f");
     }
 

@@ -342,12 +342,11 @@ impl<'a> List<'a> {
             items.iter().enumerate().map(|(place, item)| (identity.of(item), place)).collect();
         let mut joined: Vec<&Json> = items.iter().collect();
         for item in *others {
-            match places.get(&identity.of(item)) {
-                Some(place) => joined[*place] = item,
-                None => {
-                    places.insert(identity.of(item), joined.len());
-                    joined.push(item);
-                }
+            let place = *places.entry(identity.of(item)).or_insert(joined.len());
+            if place == joined.len() {
+                joined.push(item);
+            } else {
+                joined[place] = item;
             }
         }
         joined.into_iter().map(|item| part(item, element(Some(shape)))).collect()

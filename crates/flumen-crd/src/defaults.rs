@@ -25,7 +25,9 @@ pub(crate) fn apply(value: &mut Value, schema: &Schema) {
         }
         Value::Array(items) => {
             if let Some(item) = schema.item() {
-                items.iter_mut().for_each(|value| apply_to_element(value, item));
+                for value in items {
+                    apply_to_element(value, item);
+                }
             }
         }
         _ => {}
@@ -56,7 +58,9 @@ pub(crate) fn remove_nulls(value: &mut Value, schema: Option<&Schema>) {
         }),
         Value::Array(items) => {
             let item = schema.and_then(Schema::item);
-            items.iter_mut().for_each(|value| remove_nulls(value, item));
+            for value in items {
+                remove_nulls(value, item);
+            }
         }
         _ => {}
     }

@@ -165,6 +165,7 @@ fn required_names(spec: &Spec<'_>, at: &Path<'_>, errors: &mut Vec<FieldError>) 
 
 /// What is not asked of a definition because its former self did not fulfil it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each demand is made or not by itself")]
 pub(crate) struct Leniency {
     require_review_version: bool,
     require_schema: bool,

@@ -1,5 +1,7 @@
 //! Paths to fields that a schema has: `.spec.a`, `.spec['a']`.
 
+use std::fmt::Write as _;
+
 use crate::schema::{Additional, Schema};
 
 /// A path that was found to lead somewhere.
@@ -61,7 +63,7 @@ fn step(found: &mut FieldPath<'_>, name: &str) -> Result<(), String> {
             Additional::Schema(schema) => Some(schema),
             Additional::Any(_) => None,
         };
-        found.text.push_str(&format!("[{name}]"));
+        let _ = write!(found.text, "[{name}]");
     } else {
         return Err(unknown());
     }
@@ -96,12 +98,9 @@ fn unescaped(text: &str) -> Result<String, String> {
     let mut result = String::new();
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
-        let escaped = match (char, chars.clone().next()) {
-            ('\\', Some(escaped)) => escaped,
-            _ => {
-                result.push(char);
-                continue;
-            }
+        let ('\\', Some(escaped)) = (char, chars.clone().next()) else {
+            result.push(char);
+            continue;
         };
         chars.next();
         result.push(match escaped {

@@ -65,7 +65,7 @@ fn pattern(source: &str) -> Option<Regex> {
     Regex::new(source).ok()
 }
 
-fn matches(pattern: &Option<Regex>, text: &str) -> bool {
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
@@ -228,7 +228,7 @@ fn is_credit_card(text: &str) -> bool {
             if doubled >= 10 { doubled % 10 + 1 } else { doubled }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 fn is_hex_color(text: &str) -> bool {
@@ -241,7 +241,7 @@ fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
     !text.is_empty()
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && padding <= 2
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }

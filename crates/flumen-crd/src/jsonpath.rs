@@ -89,7 +89,9 @@ impl JsonPath {
         let mut found = vec![value];
         for step in &self.steps {
             let mut next = Vec::new();
-            found.into_iter().for_each(|value| step.apply(value, &mut next));
+            for value in found {
+                step.apply(value, &mut next);
+            }
             found = next;
         }
         found
@@ -165,7 +167,6 @@ fn closing(text: &str) -> Option<usize> {
     for (at, char) in text.char_indices() {
         match (quote, char) {
             (Some(open), char) if char == open => quote = None,
-            (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(char),
             (None, '[' | '(') => depth += 1,
             (None, ']' | ')') => {

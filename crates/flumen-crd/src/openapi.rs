@@ -203,11 +203,11 @@ fn each_part(schema: &mut Map<String, Value>, mut visit: impl FnMut(&mut Value))
     for (word, value) in schema.iter_mut() {
         match (word.as_str(), value) {
             ("properties", Value::Object(properties)) => {
-                properties.values_mut().for_each(&mut visit)
+                properties.values_mut().for_each(&mut visit);
             }
             ("items" | "additionalProperties" | "not", value @ Value::Object(_)) => visit(value),
             ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
-                parts.iter_mut().for_each(&mut visit)
+                parts.iter_mut().for_each(&mut visit);
             }
             _ => {}
         }

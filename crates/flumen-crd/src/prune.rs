@@ -1,5 +1,7 @@
 //! Removal of what a schema does not know.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use crate::schema::{Additional, Schema};
@@ -46,9 +48,12 @@ impl Pruner {
                     if is_resource && is_meta(key) {
                         continue;
                     }
-                    match field(schema, key) {
-                        Some(field) => self.within_key(key, |this| this.value(value, field)),
-                        None => surplus.push(key.clone()),
+                    match Fact::of(schema, key) {
+                        Fact::Schema(field) => {
+                            self.within_key(key, |this| this.known(value, field, field.embedded));
+                        }
+                        Fact::Allowed => self.within_key(key, |this| this.unknown(value)),
+                        Fact::Unknown => surplus.push(key.clone()),
                     }
                 }
                 for key in surplus {
@@ -102,8 +107,12 @@ impl Pruner {
             if is_resource && is_meta(key) {
                 continue;
             }
-            if let Some(field) = field(schema, key) {
-                self.within_key(key, |this| this.value(value, field));
+            match Fact::of(schema, key) {
+                Fact::Schema(field) => {
+                    self.within_key(key, |this| this.known(value, field, field.embedded));
+                }
+                Fact::Allowed => self.within_key(key, |this| this.unknown(value)),
+                Fact::Unknown => {}
             }
         }
     }
@@ -112,7 +121,7 @@ impl Pruner {
         let length = self.path.len();
         for (index, value) in items.iter_mut().enumerate() {
             if matches!(value, Value::Object(_) | Value::Array(_)) {
-                self.path.push_str(&format!("[{index}]"));
+                let _ = write!(self.path, "[{index}]");
                 visit(self, value);
                 self.path.truncate(length);
             }
@@ -141,13 +150,22 @@ impl Pruner {
     }
 }
 
-/// What is known of a field: nothing, that it may be there, or its schema.
-fn field<'a>(schema: &'a Schema, key: &str) -> Option<Option<&'a Schema>> {
-    match (schema.properties.get(key), &schema.additional) {
-        (Some(property), _) => Some(Some(property)),
-        (None, Some(Additional::Schema(additional))) => Some(Some(additional)),
-        (None, Some(Additional::Any(_))) => Some(None),
-        (None, None) => None,
+/// What a schema says of a field.
+enum Fact<'a> {
+    Schema(&'a Schema),
+    /// That it may be there, and no more.
+    Allowed,
+    Unknown,
+}
+
+impl<'a> Fact<'a> {
+    fn of(schema: &'a Schema, key: &str) -> Self {
+        match (schema.properties.get(key), &schema.additional) {
+            (Some(property), _) => Self::Schema(property),
+            (None, Some(Additional::Schema(additional))) => Self::Schema(additional),
+            (None, Some(Additional::Any(_))) => Self::Allowed,
+            (None, None) => Self::Unknown,
+        }
     }
 }
 

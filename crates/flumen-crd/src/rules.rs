@@ -230,12 +230,12 @@ impl Walk<'_> {
     }
 
     /// Asks one rule; whether further rules may be asked.
-    fn ask<'v>(
+    fn ask(
         &mut self,
         set: &RuleSet,
         rule: &CompiledRule,
         value: &Value,
-        variables: &[(&str, Cel<'v>)],
+        variables: &[(&str, Cel<'_>)],
         ratchet: Ratchet<'_>,
         at: &Path<'_>,
     ) -> bool {
@@ -298,10 +298,10 @@ impl Walk<'_> {
 
     /// What to say of a rule that does not hold, and whether further rules may be asked. An error
     /// stands for a message that used up what was left.
-    fn message<'v>(
+    fn message(
         &mut self,
         rule: &CompiledRule,
-        variables: &[(&str, Cel<'v>)],
+        variables: &[(&str, Cel<'_>)],
     ) -> (Result<String, String>, bool) {
         /// In bytes.
         const LONGEST: usize = 5 * 1024;

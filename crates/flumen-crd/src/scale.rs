@@ -3,12 +3,12 @@
 use flumen_fields::{FieldError, Path};
 use serde_json::{Map, Value, json};
 
-/// Where replicas are in an object.
+/// Where replicas are in an object: paths.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    spec_path: String,
-    status_path: String,
-    selector_path: Option<String>,
+    spec: String,
+    status: String,
+    selector: Option<String>,
 }
 
 /// Why an object has no scale.
@@ -29,21 +29,21 @@ impl Scale {
     pub(crate) fn read(scale: &Value) -> Option<Self> {
         let text = |key: &str| scale[key].as_str().map(str::to_owned);
         Some(Self {
-            spec_path: text("specReplicasPath")?,
-            status_path: text("statusReplicasPath")?,
-            selector_path: text("labelSelectorPath").filter(|path| !path.is_empty()),
+            spec: text("specReplicasPath")?,
+            status: text("statusReplicasPath")?,
+            selector: text("labelSelectorPath").filter(|path| !path.is_empty()),
         })
     }
 
     /// The names of the fields down to the replicas that are wanted.
     pub fn replicas_path(&self) -> Vec<&str> {
-        steps(&self.spec_path).collect()
+        steps(&self.spec).collect()
     }
 
     /// What is wrong with the numbers in an object.
     pub(crate) fn check(&self, object: &Value, with_spec: bool) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let paths = [(with_spec, &self.spec_path), (true, &self.status_path)];
+        let paths = [(with_spec, &self.spec), (true, &self.status)];
         for (_, path) in paths.into_iter().filter(|(is_checked, _)| *is_checked) {
             let place = Path::new(path);
             match number(object, path) {
@@ -59,7 +59,7 @@ impl Scale {
                 Ok(_) => {}
             }
         }
-        if let Some(path) = &self.selector_path
+        if let Some(path) = &self.selector
             && let Err(problem) = selector(object, path)
         {
             errors.push(FieldError::invalid(&Path::new(path), "", problem));
@@ -69,10 +69,10 @@ impl Scale {
 
     /// The scale of an object, without managed fields.
     pub fn of(&self, object: &Value) -> Result<Value, ScaleError> {
-        let spec = number(object, &self.spec_path).map_err(ScaleError::Unfit)?;
-        let spec = spec.ok_or_else(|| ScaleError::Missing(self.spec_path.clone()))?;
-        let status = number(object, &self.status_path).map_err(ScaleError::Unfit)?.unwrap_or(0);
-        let selector = match &self.selector_path {
+        let spec = number(object, &self.spec).map_err(ScaleError::Unfit)?;
+        let spec = spec.ok_or_else(|| ScaleError::Missing(self.spec.clone()))?;
+        let status = number(object, &self.status).map_err(ScaleError::Unfit)?.unwrap_or(0);
+        let selector = match &self.selector {
             Some(path) => selector(object, path).map_err(ScaleError::Unfit)?,
             None => None,
         };
@@ -100,7 +100,7 @@ impl Scale {
 
     /// Writes the replicas that a scale wants into its object.
     pub fn set(&self, object: &mut Value, replicas: i64) {
-        let mut names: Vec<_> = steps(&self.spec_path).collect();
+        let mut names: Vec<_> = steps(&self.spec).collect();
         let Some(last) = names.pop() else { return };
         let mut value = object;
         for name in names {

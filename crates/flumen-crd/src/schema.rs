@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 /// Everything that a definition can say about a value. What is not said is empty or `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "that is how schemas are written")]
 pub(crate) struct Schema {
     pub kind: String,
     pub format: String,
@@ -48,6 +49,7 @@ pub(crate) struct Schema {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each word is used or not by itself")]
 pub(crate) struct Unsupported {
     pub id: bool,
     pub schema: bool,
@@ -73,6 +75,7 @@ pub(crate) enum Items {
 
 /// A rule in CEL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "they are called so in schemas")]
 pub(crate) struct Rule {
     pub rule: String,
     pub message: String,

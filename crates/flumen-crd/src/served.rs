@@ -11,7 +11,7 @@ use crate::{
     check::{self, Before, NO_PLACE},
     columns::Column,
     compare_versions, defaults,
-    definition::{Spec, VersionSpec},
+    definition::{Names, Spec, VersionSpec, texts},
     embedded, list_types, number, openapi,
     openapi::{OpenApi, Published},
     prune,
@@ -38,6 +38,7 @@ pub struct Served {
 
 /// A custom resource in one version.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "that is how versions are written")]
 pub struct Version {
     pub name: String,
     pub group: String,
@@ -71,12 +72,9 @@ impl Served {
     pub fn new(definition: &Value) -> Self {
         let spec = Spec::read(definition);
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let accepted = &definition["status"]["acceptedNames"];
-        let names = if accepted.is_object() {
-            crate::definition::Names::read(accepted)
-        } else {
-            crate::definition::Names::read(&definition["spec"]["names"])
-        };
+        let accepted = Names::read(&definition["status"]["acceptedNames"]);
+        let is_named = !accepted.plural.is_empty();
+        let names = if is_named { accepted } else { Names::read(&definition["spec"]["names"]) };
         let mut versions: Vec<_> =
             spec.versions.iter().map(|version| Arc::new(Version::new(&spec, version))).collect();
         versions.sort_by(|a, b| compare_versions(&a.name, &b.name));
@@ -235,7 +233,8 @@ impl Version {
 
     /// What is wrong with a new object.
     pub fn validate_create(&self, object: &Value) -> Verdict {
-        let mut verdict = Verdict { errors: self.check_kind(object), ..Verdict::default() };
+        let warnings = Self::warn(object, None);
+        let mut verdict = Verdict { errors: self.check_kind(object), warnings };
         if verdict.errors.is_empty() {
             let names = NameRule::Subdomain;
             verdict.errors.extend(flumen_kinds::validate_metadata(
@@ -258,7 +257,8 @@ impl Version {
 
     /// What is wrong with an object that replaces another.
     pub fn validate_update(&self, new: &Value, old: &Value) -> Verdict {
-        let mut verdict = Verdict { errors: self.check_kind(new), ..Verdict::default() };
+        let warnings = Self::warn(new, Some(old));
+        let mut verdict = Verdict { errors: self.check_kind(new), warnings };
         if verdict.errors.is_empty() {
             verdict.errors.extend(flumen_kinds::validate_metadata_update(new, old));
             if let Some(schema) = &self.schema {
@@ -296,6 +296,18 @@ impl Version {
         }
         self.ask_rules(new, Some(old), &mut verdict);
         verdict
+    }
+
+    /// New finalizers that others may take for theirs.
+    fn warn(new: &Value, old: Option<&Value>) -> Vec<String> {
+        let finalizers = |object: &'_ Value| {
+            let mut names = texts(&object["metadata"], "finalizers");
+            names.sort_unstable();
+            names.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let known = old.map(finalizers).unwrap_or_default();
+        let new = finalizers(new).into_iter().filter(|name| !known.contains(name));
+        new.filter_map(|name| finalizer_warning(&name)).collect()
     }
 
     fn check_kind(&self, object: &Value) -> Vec<FieldError> {
@@ -402,6 +414,19 @@ impl Version {
             map.insert("apiVersion".to_owned(), self.api_version().into());
         }
     }
+}
+
+/// Names without a domain may be used by others too.
+fn finalizer_warning(name: &str) -> Option<String> {
+    const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+    if name.contains('/') || STANDARD.contains(&name) {
+        return None;
+    }
+    let what = if name.contains('.') { " including a path (/)" } else { "" };
+    Some(format!(
+        "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{what} to avoid \
+         accidental conflicts with other finalizer writers"
+    ))
 }
 
 fn set_generation(object: &mut Value, generation: i64) {

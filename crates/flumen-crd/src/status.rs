@@ -142,17 +142,14 @@ fn set_condition(status: &mut Map<String, Value>, mut new: Value, now: Timestamp
         *conditions = json!([]);
     }
     let Some(conditions) = conditions.as_array_mut() else { return };
-    match conditions.iter_mut().find(|condition| condition["type"] == new["type"]) {
-        Some(known) => {
-            let keeps = known["status"] == new["status"] && known["lastTransitionTime"].is_string();
-            new["lastTransitionTime"] =
-                if keeps { known["lastTransitionTime"].take() } else { now };
-            *known = new;
-        }
-        None => {
-            new["lastTransitionTime"] = now;
-            conditions.push(new);
-        }
+    let known = conditions.iter_mut().find(|condition| condition["type"] == new["type"]);
+    if let Some(known) = known {
+        let keeps = known["status"] == new["status"] && known["lastTransitionTime"].is_string();
+        new["lastTransitionTime"] = if keeps { known["lastTransitionTime"].take() } else { now };
+        *known = new;
+    } else {
+        new["lastTransitionTime"] = now;
+        conditions.push(new);
     }
 }
 

@@ -10,6 +10,7 @@ mod leaf;
 mod registered;
 mod target;
 mod typed;
+mod untyped;
 
 use std::fmt::Write as _;
 
@@ -19,6 +20,7 @@ pub(crate) use leaf::{encode_bytes, float, is_extra_value};
 use serde_json::Value;
 pub use target::Target;
 use thiserror::Error;
+pub use untyped::{CustomTarget, decode_custom};
 
 use crate::{document, json, protobuf};
 
@@ -47,6 +49,11 @@ pub struct Strict {
 }
 
 impl Strict {
+    /// Notes a field that is not known, by its path.
+    pub fn unknown(&mut self, path: &str) {
+        self.errors.push(format!("unknown field {path:?}"));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty() && self.yaml.is_empty()
     }

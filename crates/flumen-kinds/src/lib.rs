@@ -18,7 +18,10 @@ mod warnings;
 
 pub use canonical::{canonical, zero};
 pub use convert::{convert, stored_version};
-pub use decode::{DecodeError, Decoded, Media, Strict, Target, decode, decode_value, duplicates};
+pub use decode::{
+    CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
+    duplicates,
+};
 pub use defaults::{default, default_type};
 pub use document::Document;
 pub use flumen_object::{Quantity, QuantityError};

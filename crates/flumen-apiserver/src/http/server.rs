@@ -25,8 +25,9 @@ use super::{
     tls::{Identity, TlsError},
 };
 use crate::{
-    Api,
+    Api, ApiError,
     auth::{Auth, AuthError, AuthOptions},
+    discovery,
     state::StateDir,
 };
 
@@ -71,6 +72,8 @@ pub enum ServerError {
     Tls(#[from] TlsError),
     #[error(transparent)]
     Auth(#[from] AuthError),
+    #[error("cannot make the objects that every server has")]
+    Boot(#[from] ApiError),
 }
 
 impl ServerError {
@@ -112,6 +115,7 @@ impl Server {
             if options.tls { Some(Identity::open(&options.state, &names)?) } else { None };
         let tls = identity.as_ref().map(Identity::acceptor).transpose()?;
         let auth = Auth::open(&api, options.auth, &options.state).await?;
+        discovery::register(&api).await?;
         let failed = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;

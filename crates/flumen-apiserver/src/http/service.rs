@@ -111,6 +111,10 @@ impl Front {
         let user = self.auth.authenticate(&asked).await?;
         let user = self.auth.impersonate(&asked.headers, user)?;
         self.auth.authorize(&user, &asked.info)?;
+        // Handlers are found by how a path begins; no path begins with nothing.
+        if asked.info.path.starts_with("//") {
+            return Ok(respond::nothing());
+        }
         let catalog = self.api.catalog();
         if asked.info.resource.is_none() {
             return self.serve_document(&asked, &catalog);
@@ -241,7 +245,11 @@ fn respond_to(
     let value = match answer.payload {
         Payload::Watch(events) => return Ok(watch(accepted, events, slot)),
         Payload::Text(text) => {
+            let is_empty = text.is_empty();
             let mut response = respond::bytes(answer.code, "text/plain", text);
+            if is_empty {
+                response.headers_mut().remove(CONTENT_TYPE);
+            }
             respond::warn(&mut response, &answer.warnings);
             return Ok(response);
         }

@@ -39,6 +39,7 @@ pub(crate) async fn insert(
     mut object: Value,
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
+    definitions::admit_new(request.api, &request.resource, meta::name(&object))?;
     let write = Write::create(request, options);
     write.mutate(&mut object, None).await?;
     let generated =

@@ -22,6 +22,7 @@ async fn places_where_nothing_is() {
     check(&server, "GET", "/apis/nope.example.com", 404, nothing).await;
     check(&server, "DELETE", "/apis/nope.example.com/v1/things", 404, nothing).await;
     check(&server, "GET", "//api/v1", 404, nothing).await;
+    check(&server, "GET", "//api/v1/pods", 404, nothing).await;
     check(&server, "GET", "/healthz/nope", 404, nothing).await;
     check(&server, "GET", "/api/v9", 404, UNKNOWN).await;
     check(&server, "GET", "/api/v1/nope", 404, UNKNOWN).await;
@@ -44,6 +45,9 @@ async fn methods_that_a_place_does_not_know() {
     check(&server, "DELETE", "/api/v1/namespaces", 405, REFUSED).await;
     check(&server, "POST", "/api/v1/configmaps", 405, REFUSED).await;
     check(&server, "POST", "/version", 405, REFUSED).await;
+    check(&server, "DELETE", "/apis/apps", 405, REFUSED).await;
+    check(&server, "PUT", "/api/v1", 405, REFUSED).await;
+    check(&server, "PUT", "/api/v9", 404, UNKNOWN).await;
     let reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
     check(&server, "GET", reviews, 405, REFUSED).await;
 }

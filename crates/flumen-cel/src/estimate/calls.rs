@@ -287,7 +287,6 @@ fn network_and_numbers<'a>(
     let plain = |cost: Range| Some((cost, None));
     let is_text = overload.parameters.get(1) == Some(&Type::Text);
     match (call.name.as_str(), call.target, call.args.as_slice()) {
-        ("ip", Some(_), _) => plain(Range::ONE),
         ("ip.isCanonical", None, [arg]) => plain(size(estimator, arg).scaled(2.0 * TEXT)),
         (
             "cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver",

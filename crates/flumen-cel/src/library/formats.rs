@@ -194,7 +194,7 @@ fn is_uuid(text: &str) -> bool {
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     !text.is_empty()
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && text.len() - body.len() <= 2
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }

@@ -59,12 +59,11 @@ pub(super) fn check(
     let versions_place = at.child("conversionReviewVersions");
     let versions = review_versions(spec);
     if strategy == "Webhook" {
-        match config {
-            Some(config) => check_config(config, &place, leniency, errors),
-            None => {
-                let detail = "required when strategy is set to Webhook";
-                errors.push(FieldError::required(&place, detail));
-            }
+        if let Some(config) = config {
+            check_config(config, &place, leniency, errors);
+        } else {
+            let detail = "required when strategy is set to Webhook";
+            errors.push(FieldError::required(&place, detail));
         }
         check_versions(&versions, leniency.require_review_version, &versions_place, errors);
         return;

@@ -72,23 +72,16 @@ impl Walk {
         metadata: Option<&[&str]>,
     ) {
         let place = at.to_string();
-        let problems = match metadata {
-            Some(steps) => {
-                let problem = embedded::metadata_problem(&surrounded(default, steps));
-                problem.map(|problem| {
-                    let detail = format!("must result in valid metadata: {problem}");
-                    FieldError::invalid(at, default.clone(), detail)
-                })
-            }
-            None => {
-                if self.require_pruned && is_unpruned(default, schema) {
-                    let detail = "must not have unknown fields";
-                    self.errors.push(FieldError::invalid(at, default.clone(), detail));
-                }
-                None
-            }
-        };
-        let mut found: Vec<_> = problems.into_iter().collect();
+        let mut found = Vec::new();
+        if let Some(steps) = metadata {
+            found.extend(embedded::metadata_problem(&surrounded(default, steps)).map(|problem| {
+                let detail = format!("must result in valid metadata: {problem}");
+                FieldError::invalid(at, default.clone(), detail)
+            }));
+        } else if self.require_pruned && is_unpruned(default, schema) {
+            let detail = "must not have unknown fields";
+            self.errors.push(FieldError::invalid(at, default.clone(), detail));
+        }
         if found.is_empty() && metadata.is_none() {
             found = embedded::check(default, schema, at);
         }

@@ -174,12 +174,11 @@ fn value(value: &Value, form: &Form) -> String {
                 format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(","))
             }
         },
-        Form::Items if value.is_null() => "null".to_owned(),
+        Form::Items | Form::Additional | Form::Docs if value.is_null() => "null".to_owned(),
         Form::Items => {
             let one = if value.is_array() { "null".to_owned() } else { schema(value) };
             object([("Schema", one), ("JSONSchemas", list(value, schema))].into_iter())
         }
-        Form::Additional if value.is_null() => "null".to_owned(),
         Form::Additional => {
             let allows = (*value != Value::Bool(false)).to_string();
             object([("Allows", allows), ("Schema", schema(value))].into_iter())
@@ -192,7 +191,6 @@ fn value(value: &Value, form: &Form) -> String {
                 [plain("reason"), text("fieldPath"), plain("optionalOldSelf")],
             )
         }),
-        Form::Docs if value.is_null() => "null".to_owned(),
         Form::Docs => {
             let text = |key: &str| self::value(&value[key], &Form::Text);
             object([("Description", text("description")), ("URL", text("url"))].into_iter())

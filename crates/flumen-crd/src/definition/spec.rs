@@ -16,6 +16,7 @@ pub(crate) struct Spec<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each part is shared or not by itself")]
 pub(crate) struct Shares {
     pub schema: bool,
     pub subresources: bool,
@@ -36,6 +37,7 @@ pub(crate) struct VersionSpec<'a> {
     pub selectable: &'a [Value],
 }
 
+#[expect(clippy::struct_field_names, reason = "they are called so in definitions")]
 pub(crate) struct Names<'a> {
     pub plural: &'a str,
     pub singular: &'a str,

@@ -1,6 +1,6 @@
 //! Whether a schema says for every value what it is, before it says what the value must be like.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use flumen_fields::{FieldError, Path};
 
@@ -156,7 +156,7 @@ fn restricts_names_only(metadata: &Schema) -> bool {
     let rest = Schema {
         kind: String::new(),
         default: None,
-        properties: Default::default(),
+        properties: BTreeMap::new(),
         ..metadata.clone()
     };
     named && rest == Schema::default()

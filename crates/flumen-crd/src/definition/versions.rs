@@ -81,16 +81,12 @@ fn check_version(
     }
     if !shares.selectable && !version.selectable.is_empty() {
         let place = at.child("selectableFields");
-        match version.schema.as_ref().filter(|_| !shares.schema) {
-            Some(schema) => {
-                let is_excused = leniency.many_selectable.iter().any(|it| it == version.name);
-                check_selectable(version.selectable, schema, &place, is_excused, errors);
-            }
-            None => {
-                let detail =
-                    "may only be set when `version.schema.openAPIV3Schema` is not included";
-                errors.push(FieldError::invalid(&place, "", detail));
-            }
+        if let Some(schema) = version.schema.as_ref().filter(|_| !shares.schema) {
+            let is_excused = leniency.many_selectable.iter().any(|it| it == version.name);
+            check_selectable(version.selectable, schema, &place, is_excused, errors);
+        } else {
+            let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
+            errors.push(FieldError::invalid(&place, "", detail));
         }
     }
 }
@@ -143,15 +139,12 @@ pub(super) fn check_shared(
     }
     if shares.selectable && !first.selectable.is_empty() {
         let place = at.child("selectableFields");
-        match schema {
-            Some(schema) => {
-                let is_excused = leniency.many_selectable.iter().any(String::is_empty);
-                check_selectable(first.selectable, schema, &place, is_excused, errors);
-            }
-            None => {
-                let detail = "may only be set when validations.schema is included";
-                errors.push(FieldError::invalid(&place, "", detail));
-            }
+        if let Some(schema) = schema {
+            let is_excused = leniency.many_selectable.iter().any(String::is_empty);
+            check_selectable(first.selectable, schema, &place, is_excused, errors);
+        } else {
+            let detail = "may only be set when validations.schema is included";
+            errors.push(FieldError::invalid(&place, "", detail));
         }
     }
 }

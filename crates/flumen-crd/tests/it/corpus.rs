@@ -81,10 +81,13 @@ fn definitions_are_refused_in_the_words_of_the_server() {
             }
         }
     }
-    for (name, (found, expected)) in &failed {
-        eprintln!("{name}\n  found    {}\n  expected {}", json!(found), json!(expected));
-    }
-    assert!(failed.is_empty(), "{} differ", failed.len());
+    let told: Vec<_> = failed
+        .iter()
+        .map(|(name, (found, expected))| {
+            format!("{name}: {} instead of {}", json!(found), json!(expected))
+        })
+        .collect();
+    assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
 #[test]

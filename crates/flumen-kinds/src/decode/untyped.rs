@@ -1,0 +1,71 @@
+//! Bodies of requests to objects of custom kinds, which have no type here.
+
+use super::{
+    DecodeError, Decoded, Head, Media, Strict, head, start_of, target::api_version, typed,
+};
+use crate::{
+    document,
+    json::{self, Node},
+};
+
+/// Levels of objects and lists; see the limit of typed objects.
+const MAX_DEPTH: usize = 100;
+
+/// The custom kind that a request is about.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomTarget<'a> {
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+/// Reads a body that should be an object of a custom kind. What it says of itself must be there and
+/// of the version; whether it is the kind is for validation to say.
+pub fn decode_custom(
+    body: &[u8],
+    media: Media,
+    target: CustomTarget<'_>,
+) -> Result<Decoded, DecodeError> {
+    let unrecognized = |problem: String| DecodeError::Unrecognized {
+        expected: target.kind.to_owned(),
+        problem,
+        start: start_of(body),
+    };
+    if media == Media::Yaml {
+        let document = document::Document::read(body).map_err(&unrecognized)?;
+        let strict = Strict { errors: Vec::new(), yaml: document.duplicates() };
+        let value = document.into_value().map_err(&unrecognized)?;
+        let text = value.to_string();
+        return read(json::Tape::of(&value).root(), &text, strict, target, &unrecognized);
+    }
+    let tape = json::scan(body).map_err(|error| unrecognized(head::parse_error(&error)))?;
+    let text = String::from_utf8_lossy(body);
+    read(tape.root(), &text, Strict::default(), target, &unrecognized)
+}
+
+fn read(
+    root: Node<'_, '_>,
+    text: &str,
+    mut strict: Strict,
+    target: CustomTarget<'_>,
+    unrecognized: &dyn Fn(String) -> DecodeError,
+) -> Result<Decoded, DecodeError> {
+    let head = Head::of(root).map_err(unrecognized)?;
+    let missing = |name: &str| unrecognized(format!("Object '{name}' is missing in '{text}'"));
+    if head.kind.is_empty() {
+        return Err(missing("Kind"));
+    }
+    if head.version.is_empty() {
+        return Err(missing("apiVersion"));
+    }
+    let deep = || unrecognized("the object is nested too deeply".to_owned());
+    let object = root.to_value(MAX_DEPTH).ok_or_else(deep)?;
+    if root.has_duplicates() {
+        strict.errors = typed::duplicates(root);
+    }
+    if head.group != target.group || head.version != target.version {
+        let expected = api_version(target.group, target.version);
+        return Err(DecodeError::Version { found: head.api_version(), expected });
+    }
+    Ok(Decoded { object, strict })
+}
