@@ -16,6 +16,7 @@ mod service_account;
 mod storage_protection;
 mod taint_nodes;
 mod validating_policy;
+mod webhooks;
 
 use flumen_store::Range;
 use serde_json::Value;
@@ -82,15 +83,15 @@ const PLUGINS: &[Plugin] = &[
 ];
 
 /// Lets all plugins change the object.
-#[expect(clippy::unused_async, reason = "webhooks are asked over the network")]
 pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
-    PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))
+    PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
+    webhooks::mutate(attempt, object).await
 }
 
 /// Lets all plugins refuse the object.
-#[expect(clippy::unused_async, reason = "webhooks are asked over the network")]
 pub(crate) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
-    PLUGINS.iter().try_for_each(|plugin| (plugin.validate)(attempt, object))
+    PLUGINS.iter().try_for_each(|plugin| (plugin.validate)(attempt, object))?;
+    webhooks::validate(attempt, object).await
 }
 
 impl Attempt<'_> {

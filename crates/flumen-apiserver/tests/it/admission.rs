@@ -99,3 +99,41 @@ async fn policies_of_users_deny() {
     let allowed = config_map("x", json!({ "a": "1" }));
     client.create(CONFIG_MAPS, "default", &allowed).await.expect("it has the key");
 }
+
+#[tokio::test]
+async fn webhooks_that_nothing_answers_fail_by_their_policy() {
+    let client = start().await;
+    let plural = "validatingwebhookconfigurations";
+    let configurations = ResourceName::new("admissionregistration.k8s.io", "v1", plural);
+    let configuration = |policy: &str| {
+        json!({
+            "metadata": { "name": "hooks" },
+            "webhooks": [{
+                "name": "check.example.com",
+                "rules": [{
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }],
+                "clientConfig": { "service": { "namespace": "default", "name": "none" } },
+                "failurePolicy": policy,
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+            }],
+        })
+    };
+    client.create(configurations, "", &configuration("Fail")).await.expect("it is valid");
+    let failed = client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await;
+    let (code, message) = refusal(failed);
+    assert_eq!(code, 500);
+    assert!(message.ends_with("failed to call webhook: service \"none\" not found"), "{message}");
+    let present = client.get(configurations, "", "hooks").await.expect("it is there");
+    let mut ignoring = configuration("Ignore");
+    ignoring["metadata"]["resourceVersion"] = present["metadata"]["resourceVersion"].clone();
+    client.update(configurations, &ignoring).await.expect("it is valid");
+    client
+        .create(CONFIG_MAPS, "default", &config_map("a", json!({})))
+        .await
+        .expect("it is ignored");
+}
