@@ -245,7 +245,11 @@ fn respond_to(
     let value = match answer.payload {
         Payload::Watch(events) => return Ok(watch(accepted, events, slot)),
         Payload::Text(text) => {
+            let is_empty = text.is_empty();
             let mut response = respond::bytes(answer.code, "text/plain", text);
+            if is_empty {
+                response.headers_mut().remove(http::header::CONTENT_TYPE);
+            }
             respond::warn(&mut response, &answer.warnings);
             return Ok(response);
         }
