@@ -2,6 +2,8 @@
 
 mod builtin;
 
+use std::cmp::Ordering;
+
 use serde_json::Value;
 
 /// A description of one kind of object, or of one version of it. Its nodes refer to each other, so
@@ -58,7 +60,7 @@ pub struct ListKey {
 /// A struct, a map, or both: fields that are known and others.
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// Ordered by name.
+    /// Ordered by length and name: most names differ in length, which is quick to see.
     fields: Vec<(Box<str>, NodeId)>,
     other: Option<NodeId>,
     atomic: bool,
@@ -81,7 +83,7 @@ impl Node {
 impl Map {
     /// Fields with names, and the node of fields that are not named; without it there are no others.
     pub fn new(mut fields: Vec<(Box<str>, NodeId)>, other: Option<NodeId>) -> Self {
-        fields.sort();
+        fields.sort_by(|(a, _), (b, _)| by_length(a, b));
         Self { fields, other, atomic: false }
     }
 
@@ -98,7 +100,7 @@ impl Map {
 
     /// The node of a field that has a name here.
     pub(crate) fn named(&self, name: &str) -> Option<NodeId> {
-        let found = self.fields.binary_search_by(|(own, _)| (**own).cmp(name));
+        let found = self.fields.binary_search_by(|(own, _)| by_length(own, name));
         found.ok().map(|place| self.fields[place].1)
     }
 
@@ -111,6 +113,10 @@ impl Map {
     pub(crate) fn field(&self, name: &str) -> Option<NodeId> {
         self.named(name).or(self.other)
     }
+}
+
+fn by_length(a: &str, b: &str) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
 impl Schema {

@@ -29,7 +29,7 @@ var roots = []string{
 	"apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "autoscaling.MetricSpec",
 	"autoscaling.HPAScalingPolicy", "batch.JobSpec", "certificates.CertificateSigningRequestSpec",
 	"certificates.CertificateSigningRequestCondition", "core.PersistentVolumeClaimSpec", "core.PersistentVolumeSpec",
-	"core.PodTemplateSpec", "core.ServicePort", "core.NodeSpec", "core.Taint", "core.EndpointAddress",
+	"core.PodTemplateSpec", "core.ServicePort", "core.EventSource", "core.NodeSpec", "core.ObjectReference", "core.Taint", "core.EndpointAddress",
 	"core.ResourceQuotaSpec", "core.LimitRangeItem", "core.PodIP", "core.HostIP", "core.ReplicationControllerSpec",
 	"discovery.EndpointPort", "flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec",
 	"networking.IngressBackend", "networking.IngressClassParametersReference", "networking.NetworkPolicyPeer",

@@ -11,9 +11,9 @@ use crate::{ApiError, Details, Media, Reason, Verb};
 
 /// What a body may have at most.
 const LIMIT: usize = 3 * 1024 * 1024;
-/// How much more is read of a body that is too large, so that most clients see the answer instead of
-/// a broken connection.
-const GRACE: usize = 1024 * 1024;
+/// How long a body that is too large is still taken, so that clients that send all of it before they
+/// read see the answer instead of a broken connection.
+const GRACE: Duration = Duration::from_secs(5);
 /// How long a body may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -32,7 +32,8 @@ const PATCH_TYPES: [(&str, Media); 5] = [
 ];
 
 pub(crate) async fn read(mut body: Incoming) -> Result<Bytes, ApiError> {
-    if body.size_hint().lower() > (LIMIT + GRACE) as u64 {
+    if body.size_hint().lower() > LIMIT as u64 {
+        tokio::spawn(timeout(GRACE, drain(body)));
         return Err(too_large());
     }
     let reading = async {
@@ -44,11 +45,8 @@ pub(crate) async fn read(mut body: Incoming) -> Result<Bytes, ApiError> {
             let frame = frame.map_err(|_| ApiError::bad_request("the body broke off"))?;
             let Ok(data) = frame.into_data() else { continue };
             size += data.len();
-            if size > LIMIT + GRACE {
-                break;
-            }
             if size > LIMIT {
-                continue;
+                return Ok(None);
             }
             match first.take() {
                 None if whole.is_empty() => first = Some(data),
@@ -60,14 +58,19 @@ pub(crate) async fn read(mut body: Incoming) -> Result<Bytes, ApiError> {
                 }
             }
         }
-        if size > LIMIT {
-            return Err(too_large());
-        }
-        Ok(first.unwrap_or_else(|| whole.freeze()))
+        Ok(Some(first.unwrap_or_else(|| whole.freeze())))
     };
-    timeout(PATIENCE, reading).await.unwrap_or_else(|_| {
+    let read = timeout(PATIENCE, reading).await.unwrap_or_else(|_| {
         Err(ApiError::new(408, Some(Reason::Timeout), "the body of the request came too slowly"))
+    })?;
+    read.ok_or_else(|| {
+        tokio::spawn(timeout(GRACE, drain(body)));
+        too_large()
     })
+}
+
+async fn drain(mut body: Incoming) {
+    while let Some(Ok(_)) = body.frame().await {}
 }
 
 fn too_large() -> ApiError {

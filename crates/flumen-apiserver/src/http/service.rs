@@ -248,7 +248,7 @@ fn respond_to(
             let is_empty = text.is_empty();
             let mut response = respond::bytes(answer.code, "text/plain", text);
             if is_empty {
-                response.headers_mut().remove(http::header::CONTENT_TYPE);
+                response.headers_mut().remove(CONTENT_TYPE);
             }
             respond::warn(&mut response, &answer.warnings);
             return Ok(response);

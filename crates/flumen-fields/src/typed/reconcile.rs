@@ -20,15 +20,13 @@ fn below(schema: &Schema, node: NodeId, set: &FieldSet) -> Option<FieldSet> {
         Shape::List(list) => Some(list.element),
         _ => None,
     };
-    let mut changed = false;
-    let mut out = FieldSet::new();
-    for node in set.nodes() {
-        let new = node_of(&node.element).and_then(|id| reconciled(schema, id, node));
-        changed |= new.is_some();
-        let Node { element, member, children } = new.unwrap_or_else(|| node.clone());
-        out.push(element, member, children);
+    let mut changed: Option<Vec<Node>> = None;
+    for (place, node) in set.nodes().iter().enumerate() {
+        if let Some(new) = node_of(&node.element).and_then(|id| reconciled(schema, id, node)) {
+            changed.get_or_insert_with(|| set.nodes().to_vec())[place] = new;
+        }
     }
-    changed.then_some(out)
+    changed.map(FieldSet::of_nodes)
 }
 
 fn reconciled(schema: &Schema, id: NodeId, node: &Node) -> Option<Node> {
