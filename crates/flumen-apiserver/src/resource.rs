@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flumen_crd::{Served, Version};
-use flumen_schema::api::{Api as Facts, ApiKind, Scope};
+use flumen_schema::api::{ApiKind, Scope};
 
 /// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
 #[derive(Debug)]
@@ -54,22 +54,10 @@ pub enum Behaviour {
     },
 }
 
-/// Kinds that are stored as another: group, version and kind of both.
-const STORED_AS: &[([&str; 3], [&str; 3])] = &[
-    (["events.k8s.io", "v1", "Event"], ["", "v1", "Event"]),
-    (
-        ["autoscaling", "v1", "HorizontalPodAutoscaler"],
-        ["autoscaling", "v2", "HorizontalPodAutoscaler"],
-    ),
-];
-
 impl Resource {
     pub fn builtin(kind: &'static ApiKind) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let stored = STORED_AS.iter().find(|(of, _)| *of == [kind.group, kind.version, kind.kind]);
-        let hub = stored
-            .and_then(|(_, [group, version, kind])| Facts::get().kind(group, version, kind))
-            .unwrap_or(kind);
+        let hub = flumen_kinds::stored_version(kind);
         Self {
             group: kind.group.to_owned(),
             version: kind.version.to_owned(),

@@ -8,9 +8,11 @@ use cel::common::ast::{
 };
 
 use crate::{
-    Budget, Dialect, Fault, Outcome, functions,
+    Budget, Dialect, Fault, Outcome,
+    collection::Entries,
+    functions,
     operators::push,
-    value::{Entries, Value, type_named},
+    value::{Value, type_named},
 };
 
 /// One evaluation: what names stand for, and what may still be spent.

@@ -2,11 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    Budget, Fault, Outcome,
-    time::duration_to_text,
-    value::{List, Value},
-};
+use crate::{Budget, Fault, Outcome, collection::List, time::duration_to_text, value::Value};
 
 /// More digits than this behind a point are not a number but an attack.
 const MOST_DECIMALS: usize = 1000;

@@ -3,8 +3,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD, engine::general_purpose::STANDARD_NO_PAD};
 
 use crate::{
-    Budget, Dialect, Fault, Outcome, convert, library, operators, strings, time,
-    value::{List, Value},
+    Budget, Dialect, Fault, Outcome, collection::List, convert, library, operators, strings, time,
+    value::Value,
 };
 
 /// Functions that are called by the name of their library: it is not a variable.

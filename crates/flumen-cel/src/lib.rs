@@ -12,6 +12,7 @@
 
 mod budget;
 mod check;
+mod collection;
 mod convert;
 mod estimate;
 mod eval;
@@ -35,6 +36,7 @@ mod url;
 mod value;
 
 pub use budget::Budget;
+pub use collection::{Entries, List};
 pub use convert::double_to_text;
 pub use fault::Fault;
 use fault::Outcome;
@@ -46,4 +48,4 @@ pub use text::Text;
 pub use time::parse_lenient_duration;
 pub use types::Type;
 pub use url::{Url, is_absolute_url, is_request_uri};
-pub use value::{Entries, List, Value};
+pub use value::Value;

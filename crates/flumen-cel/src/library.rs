@@ -16,11 +16,12 @@ use network::Cidr;
 
 use crate::{
     Budget, Fault, Outcome,
+    collection::{Entries, List},
     functions::no_overload_of_types,
     strings,
     text::Text,
     url::Url,
-    value::{Entries, List, Value},
+    value::Value,
 };
 
 /// A value of a type that is no part of the language.

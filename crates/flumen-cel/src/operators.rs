@@ -2,10 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{
-    Budget, Fault, Outcome, functions,
-    value::{List, Value},
-};
+use crate::{Budget, Fault, Outcome, collection::List, functions, value::Value};
 
 /// Applies an operator by the name that it has in the tree of an expression; `None` if there is none.
 pub(crate) fn apply<'a>(

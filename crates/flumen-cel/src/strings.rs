@@ -4,9 +4,10 @@ use regex_lite::Regex;
 
 use crate::{
     Budget, Fault, Outcome,
+    collection::List,
     format::format,
     functions::{no_overload_for, no_overload_of_types},
-    value::{List, Value},
+    value::Value,
 };
 
 pub(crate) fn apply<'a>(

@@ -3,6 +3,7 @@
 //! The server keeps definitions in a form of its own, where what all versions share stands once, and
 //! its messages name places in that form: `spec.validation` stands for the schema of all versions.
 
+mod approval;
 mod conversion;
 mod default_rules;
 mod go_form;
@@ -25,7 +26,7 @@ pub fn validate_create(definition: &Value) -> Vec<FieldError> {
     let spec = Spec::read(definition);
     let mut errors = check_name(definition, &spec);
     errors.extend(spec_and_status(definition, &spec, &Leniency::NEW));
-    errors.extend(versions::approval(definition, None));
+    errors.extend(approval::check(definition, None));
     errors.extend(preserve_unknown(&spec));
     errors
 }
@@ -49,7 +50,7 @@ pub fn validate_update(definition: &Value, old: &Value) -> Vec<FieldError> {
     }
     immutable(&at.child("group"), spec.group, old_spec.group);
     immutable(&names.child("plural"), spec.names.plural, old_spec.names.plural);
-    errors.extend(versions::approval(definition, Some(old)));
+    errors.extend(approval::check(definition, Some(old)));
     if !old_spec.preserve_unknown {
         errors.extend(preserve_unknown(&spec));
     }

@@ -8,7 +8,7 @@ use crate::decode::decode_value;
 
 /// Brings an object that fits its type into the form that Go prints. What does not fit is left as it
 /// is.
-pub fn canonical(object: &mut Value, of: TypeId) {
+pub(crate) fn canonical(object: &mut Value, of: TypeId) {
     if let Ok(decoded) = decode_value(object, of) {
         *object = decoded.object;
     }

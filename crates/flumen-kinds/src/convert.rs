@@ -10,7 +10,7 @@ pub(crate) use autoscaler::drop_annotations;
 use flumen_schema::api::{Api, ApiKind};
 use serde_json::Value;
 
-use crate::{canonical, default};
+use crate::{canonical::canonical, default};
 
 /// The version in which objects of a kind are stored.
 pub fn stored_version(kind: &'static ApiKind) -> &'static ApiKind {

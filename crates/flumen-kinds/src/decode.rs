@@ -2,7 +2,7 @@
 //!
 //! [`decode`] does what the server does before it looks at an object: it finds out what the body says
 //! it is, reads it into that type, and compares it with what the request is about. What comes back
-//! is canonical, see [`crate::canonical`]. Whether a field that is unknown or there twice is an error
+//! is canonical, see `canonical`. Whether a field that is unknown or there twice is an error
 //! or a warning is up to the caller.
 
 mod head;

@@ -16,7 +16,7 @@ pub mod table;
 mod validate;
 mod warnings;
 
-pub use canonical::{canonical, zero};
+pub use canonical::zero;
 pub use convert::{convert, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
@@ -24,7 +24,7 @@ pub use decode::{
 };
 pub use defaults::{default, default_type};
 pub use document::Document;
-pub use flumen_object::{Quantity, QuantityError};
+pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use prepare::{
     creates_on_update, prepare_create, prepare_subresource_update, prepare_update, reset_fields,

@@ -19,7 +19,8 @@ use crate::read::Read;
 use strategy::Generation;
 
 /// Prepares a new object. Its name, uid and creation time are there already. The time is in the form
-/// of RFC 3339, to the second.
+/// of RFC 3339, to the second. Defaults that follow from what is set here are left to whoever stores
+/// the object, because the real server adds them only when it reads what it stored.
 pub fn prepare_create(kind: &ApiKind, object: &mut Value, now: &str) {
     let strategy = strategy::of(kind);
     if strategy.generation != Generation::Uncounted {
@@ -29,8 +30,6 @@ pub fn prepare_create(kind: &ApiKind, object: &mut Value, now: &str) {
         set(object, "status", empty_status(kind));
     }
     (strategy.create)(object, now);
-    // What is stored is read again with defaults, which may follow from what was just set.
-    crate::default(object, kind);
 }
 
 /// Prepares an object that replaces another.

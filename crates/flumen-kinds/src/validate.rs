@@ -65,7 +65,8 @@ fn scope_of(kind: &ApiKind) -> Scope {
     }
 }
 
-/// What is wrong with a new object.
+/// What is wrong with a new object. It is in the version that is stored; the kind is that of the
+/// request, because events that are sent to their own group have to say more than those of the core.
 pub fn validate_create(kind: &ApiKind, object: &Value) -> Vec<FieldError> {
     let mut e = Report::default();
     if let Some(rules) = rules::of(kind) {

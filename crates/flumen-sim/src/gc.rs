@@ -83,10 +83,10 @@ impl Follower for Collector {
                 self.waiting.insert(place.clone());
             }
         }
-        if node.owners().next().is_some() {
-            self.waiting.insert(place.clone());
+        // Most changes have nothing to do with owners.
+        if self.graph.put(&place, &node) {
+            self.waiting.insert(place);
         }
-        self.graph.put(&place, &node);
     }
 
     async fn work(&mut self) {

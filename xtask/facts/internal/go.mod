@@ -1,3 +1,3 @@
-module flumen.internal/facts/internal
+module flumen.example/xtask/facts/internal
 
-go 1.25
+go 1.25.0

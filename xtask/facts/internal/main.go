@@ -1,7 +1,10 @@
-// Prints how an API server names the fields of its internal types, which its messages show:
-// the order of the struct, the Go name, the JSON name of the same field in the served version.
+// Prints how an API server names the fields of its internal types, which its messages show: the order
+// of the struct, the Go name, and the JSON name of the same field in the served version.
 //
-//	go run . $(go list -m -f '{{.Dir}}' k8s.io/kubernetes) $(go list -m -f '{{.Dir}}' k8s.io/api)
+// The answer is committed, so this runs only for a new release of Kubernetes. With the directories of
+// the modules k8s.io/kubernetes and k8s.io/api of that release:
+//
+//	cd xtask/facts/internal && go run . KUBERNETES API >../../../crates/flumen-kinds/src/internal/types.txt
 package main
 
 import (
@@ -29,7 +32,7 @@ var roots = []string{
 	"apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "autoscaling.MetricSpec",
 	"autoscaling.HPAScalingPolicy", "batch.JobSpec", "certificates.CertificateSigningRequestSpec",
 	"certificates.CertificateSigningRequestCondition", "core.PersistentVolumeClaimSpec", "core.PersistentVolumeSpec",
-	"core.PodTemplateSpec", "core.ServicePort", "core.NodeSpec", "core.Taint", "core.EndpointAddress",
+	"core.PodTemplateSpec", "core.ServicePort", "core.EventSource", "core.NodeSpec", "core.ObjectReference", "core.Taint", "core.EndpointAddress",
 	"core.ResourceQuotaSpec", "core.LimitRangeItem", "core.PodIP", "core.HostIP", "core.ReplicationControllerSpec",
 	"discovery.EndpointPort", "flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec",
 	"networking.IngressBackend", "networking.IngressClassParametersReference", "networking.NetworkPolicyPeer",

@@ -34,7 +34,7 @@ pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
                 }
                 Some("Pod") if is_pod => check(limit, &pod_resources(object), &mut errors),
                 Some("PersistentVolumeClaim") if is_claim => {
-                    check_claim(limit, object, &mut errors)
+                    check_claim(limit, object, &mut errors);
                 }
                 _ => {}
             }

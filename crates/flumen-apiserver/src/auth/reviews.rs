@@ -76,7 +76,7 @@ pub(super) async fn answer(
     let request = Request::new(api, call, api.resource(&call.target)?);
     let options = WriteOptions::of(call)?;
     let object = body::object(&request, options.field_validation)?;
-    let mut object = write::own(&request, None, object, &options, "")?;
+    let mut object = write::own(&request, None, object, &options, "");
     let errors = review.validate(&object["spec"]);
     if !errors.is_empty() {
         let (group, kind) = (&request.resource.group, &request.resource.kind);

@@ -13,7 +13,6 @@ use crate::{
 
 const GROUP: &str = "authentication.k8s.io";
 const API_VERSION: &str = "authentication.k8s.io/v1";
-const DEFAULT_SECONDS: i64 = 3600;
 const LEAST_SECONDS: i64 = 600;
 const MOST_SECONDS: i64 = 1 << 32;
 
@@ -35,11 +34,8 @@ pub(super) async fn create(
             return Err(ApiError::bad_request(message));
         }
     }
-    if object["spec"]["expirationSeconds"].is_null() {
-        object["spec"]["expirationSeconds"] = DEFAULT_SECONDS.into();
-    }
     note_owner(&mut object, &options.manager);
-    let seconds = object["spec"]["expirationSeconds"].as_i64().unwrap_or(DEFAULT_SECONDS);
+    let seconds = object["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
     check_seconds(seconds, meta::name(&object))?;
     let audiences = match words(&object["spec"]["audiences"]) {
         none if none.is_empty() => vec![accounts.issuer().to_owned()],
@@ -69,7 +65,9 @@ fn read(api: &Api, call: &Call, options: &WriteOptions) -> Result<Value, ApiErro
     let request = Request::new(api, call, api.resource(&call.target)?);
     body::report(&request, options.field_validation, decoded.strict.into())
         .map_err(ApiError::bad_request)?;
-    Ok(decoded.object)
+    let mut object = decoded.object;
+    flumen_kinds::default_type(&mut object, message.object);
+    Ok(object)
 }
 
 fn check_seconds(seconds: i64, name: &str) -> Result<(), ApiError> {

@@ -201,6 +201,7 @@ mod tests {
     use super::{DoesNotApply, JsonPatch};
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "expectations are made in place")]
     fn check(operations: Value, expected: Result<Value, DoesNotApply>) {
         let operations = serde_json::from_value(operations).expect("operations are maps");
         let mut document = json!({"a": 1, "l": [1, 2], "m": {"x/y": {"z": 1}}});

@@ -18,7 +18,7 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     wipe_system_fields(&mut object);
     body::match_namespace(request, &mut object)?;
     write::deduplicate_owners(request, &mut object);
-    let object = write::own(request, None, object, &options, "")?;
+    let object = write::own(request, None, object, &options, "");
     let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
     Ok(request.answer(201, created))

@@ -33,7 +33,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let read = |value: &Value| rules::read_value(&request.resource, value);
                 let of = rules::patch_type(&request.resource);
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
-                write::own(request, live, object, &options, subresource)?
+                write::own(request, live, object, &options, subresource)
             }
             (Change::Apply(config), present) => {
                 let (catalog, resource) = (request.api.catalog(), &request.resource);

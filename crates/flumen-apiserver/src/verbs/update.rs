@@ -18,7 +18,7 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
     let uid = Some(meta::uid(&object)).filter(|uid| !uid.is_empty()).map(str::to_owned);
     let subresource = &*request.target().subresource;
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let object = write::own(request, live, object.clone(), &options, subresource)?;
+        let object = write::own(request, live, object.clone(), &options, subresource);
         Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {

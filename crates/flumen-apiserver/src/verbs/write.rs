@@ -157,7 +157,7 @@ pub(crate) fn own(
     mut object: Value,
     options: &WriteOptions,
     subresource: &str,
-) -> Result<Value, ApiError> {
+) -> Value {
     let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
     match live {
         Some(live) if rules::is_hub(&request.resource) => {
@@ -169,7 +169,7 @@ pub(crate) fn own(
         }
         None => ownership.update(None, &mut object, &options.manager),
     }
-    Ok(object)
+    object
 }
 
 /// Owners that are named twice are kept once.

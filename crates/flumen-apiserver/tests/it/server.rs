@@ -14,6 +14,7 @@ pub(crate) async fn start() -> Client {
     Client::new(api, "test")
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers make the data where they pass it")]
 pub(crate) fn config_map(name: &str, data: Value) -> Value {
     json!({ "metadata": { "name": name, "namespace": "default" }, "data": data })
 }

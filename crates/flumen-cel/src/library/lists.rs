@@ -5,9 +5,10 @@ use std::{cmp::Ordering, rc::Rc};
 use super::count;
 use crate::{
     Budget, Fault, Outcome,
+    collection::List,
     functions::{self, no_overload_of_types},
     operators,
-    value::{List, Value},
+    value::Value,
 };
 
 pub(super) fn apply<'a>(

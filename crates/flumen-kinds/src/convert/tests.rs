@@ -2,7 +2,7 @@ use flumen_schema::api::{Api, ApiKind};
 use serde_json::{Value, json};
 
 use super::{convert, stored_version};
-use crate::{canonical, default};
+use crate::{canonical::canonical, default};
 
 fn kind(group: &str, version: &str, kind: &str) -> &'static ApiKind {
     Api::get().kind(group, version, kind).expect("is served")

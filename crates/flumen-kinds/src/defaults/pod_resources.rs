@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flumen_object::Quantity;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::read::Read as _;
 
@@ -12,13 +12,7 @@ type Amounts = BTreeMap<String, Quantity>;
 /// Who limits a resource requests as much of it.
 pub(super) fn requests_from_limits(resources: &mut Value) {
     let limits = resources.map("limits").clone();
-    if limits.is_empty() {
-        return;
-    }
-    let requests = amounts_mut(resources, "requests");
-    for (name, amount) in limits {
-        requests.entry(name).or_insert(amount);
-    }
+    add_missing(resources, "requests", limits);
 }
 
 /// What a pod as a whole requests and is limited to, where it says so of something.
@@ -39,7 +33,7 @@ fn huge_pages(spec: &mut Value) {
     let mut of_containers = aggregate(spec, "limits");
     of_containers
         .retain(|name, _| is_huge_pages(name) && !resources.map("requests").contains_key(name));
-    add_missing(spec, "limits", of_containers);
+    add_missing(&mut spec["resources"], "limits", of_containers.into_iter().map(printed));
 }
 
 /// Requests are those of the containers, or else the limits of the pod.
@@ -48,39 +42,27 @@ fn requests(spec: &mut Value) {
     if limits.is_empty() {
         return;
     }
-    let mut of_containers = aggregate(spec, "requests");
-    of_containers.retain(|name, _| matches!(name.as_str(), "cpu" | "memory"));
-    add_missing(spec, "requests", of_containers);
-    let requests = amounts_mut(&mut spec["resources"], "requests");
-    for (name, amount) in limits {
-        if matches!(name.as_str(), "cpu" | "memory") || is_huge_pages(&name) {
-            requests.entry(name).or_insert(amount);
-        }
-    }
-    if requests.is_empty()
-        && let Value::Object(resources) = &mut spec["resources"]
-    {
-        resources.remove("requests");
-    }
+    let is_shared = |name: &str| matches!(name, "cpu" | "memory");
+    let of_containers = aggregate(spec, "requests").into_iter();
+    let of_containers = of_containers.filter(|(name, _)| is_shared(name)).map(printed);
+    let of_pod = limits.into_iter().filter(|(name, _)| is_shared(name) || is_huge_pages(name));
+    add_missing(&mut spec["resources"], "requests", of_containers.chain(of_pod));
 }
 
-fn add_missing(spec: &mut Value, kind: &str, amounts: Amounts) {
-    if amounts.is_empty() {
-        return;
-    }
-    let known = amounts_mut(&mut spec["resources"], kind);
+fn printed((name, amount): (String, Quantity)) -> (String, Value) {
+    (name, amount.to_string().into())
+}
+
+/// Adds amounts that are not there yet.
+fn add_missing(
+    resources: &mut Value,
+    kind: &str,
+    amounts: impl IntoIterator<Item = (String, Value)>,
+) {
     for (name, amount) in amounts {
-        known.entry(name).or_insert_with(|| amount.to_string().into());
-    }
-}
-
-fn amounts_mut<'a>(resources: &'a mut Value, kind: &str) -> &'a mut Map<String, Value> {
-    if !resources[kind].is_object() {
-        resources[kind] = Value::Object(Map::new());
-    }
-    match &mut resources[kind] {
-        Value::Object(amounts) => amounts,
-        _ => unreachable!("it is an object"),
+        if resources.map(kind).get(&name).is_none() {
+            resources[kind][name] = amount;
+        }
     }
 }
 

@@ -2,7 +2,7 @@ use flumen_schema::api::{Api, ApiKind};
 use serde_json::{Value, json};
 
 use super::{default, image, kinds, table};
-use crate::canonical;
+use crate::canonical::canonical;
 
 fn kind(group: &str, kind: &str) -> &'static ApiKind {
     let mut kinds = Api::get().kinds().iter();

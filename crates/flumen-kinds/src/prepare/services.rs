@@ -24,7 +24,7 @@ fn follow_address(new: &mut Value, old: &Value) {
         }
     } else if same_list && now.is_empty() {
         remove_in(new, "spec", "clusterIPs");
-    } else if same_list || spec.list("clusterIPs").is_empty() {
+    } else if !now.is_empty() && (same_list || spec.list("clusterIPs").is_empty()) {
         set_in(new, "spec", "clusterIPs", vec![Value::from(now)].into());
     }
 }
@@ -62,6 +62,7 @@ pub(super) fn update(new: &mut Value, old: &Value) {
         (needed.load_balancer && !needs.load_balancer, "allocateLoadBalancerNodePorts"),
         (needed.load_balancer && !needs.load_balancer, "loadBalancerClass"),
         (needed.external_traffic && !needs.external_traffic, "externalTrafficPolicy"),
+        (needed.cluster_ip && !needs.cluster_ip, "internalTrafficPolicy"),
     ];
     for (dropped, field) in checks {
         let same = new.part("spec").part(field) == old.part("spec").part(field);

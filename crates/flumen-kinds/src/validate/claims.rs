@@ -375,7 +375,8 @@ pub(super) fn volume_update(e: &mut Report, new: &Value, old: &Value) {
     let affinity = "nodeAffinity";
     if was.some(affinity).is_some() && spec.part(affinity) != was.part(affinity) {
         let shown = crate::internal::shown_pointer("core.VolumeNodeAffinity", spec.some(affinity));
-        e.invalid(&Path::new(affinity), shown, super::report::IMMUTABLE);
+        let detail = "field is immutable, except for updating from beta label to GA";
+        e.invalid(&Path::new(affinity), shown, detail);
     }
     let class = "volumeAttributesClassName";
     if was.some(class).is_some() && spec.some(class).is_none() {

@@ -208,8 +208,9 @@ pub(super) fn runtime_class(e: &mut Report, object: &Value) {
 }
 
 pub(super) fn runtime_class_update(e: &mut Report, new: &Value, old: &Value) {
+    runtime_class(e, new);
     meta::check_any_update(e, new, old);
-    e.immutable(&Path::new("handler"), new.part("handler"), old.part("handler"));
+    e.immutable_text(&Path::new("handler"), new.text("handler"), old.text("handler"));
 }
 
 pub(super) fn disruption_budget(e: &mut Report, object: &Value) {

@@ -143,7 +143,7 @@ fn json_problem(bytes: &[u8]) -> Option<String> {
 
 pub(super) fn secret_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
-    e.immutable(&Path::new("type"), new.part("type"), old.part("type"));
+    e.immutable_text(&Path::new("type"), new.text("type"), old.text("type"));
     frozen(e, new, old, &["data"]);
     secret(e, new);
 }

@@ -25,7 +25,7 @@ pub(super) fn slice(e: &mut Report, object: &Value) {
 pub(super) fn slice_update(e: &mut Report, new: &Value, old: &Value) {
     checked(e, new, Some(old));
     let field = "addressType";
-    e.immutable(&Path::new(field), new.part(field), old.part(field));
+    e.immutable_text(&Path::new(field), new.text(field), old.text(field));
 }
 
 fn checked(e: &mut Report, object: &Value, old: Option<&Value>) {

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::format;
 use super::meta::{self, Naming, Scope};
-use super::report::Report;
+use super::report::{IMMUTABLE, Report};
+use crate::internal;
 use crate::read::Read;
 
 pub(super) fn core(e: &mut Report, event: &Value) {
@@ -47,6 +48,12 @@ pub(super) fn own_group_update(e: &mut Report, new: &Value, old: &Value) {
     if new.part("series") != old.part("series") {
         series(e, new);
     }
+    let structs = [
+        ("involvedObject", "core.ObjectReference"),
+        ("source", "core.EventSource"),
+        ("related", "core.ObjectReference"),
+    ];
+    let struct_of = |field: &str| structs.iter().find(|(name, _)| *name == field);
     let fields = [
         "involvedObject",
         "reason",
@@ -60,14 +67,27 @@ pub(super) fn own_group_update(e: &mut Report, new: &Value, old: &Value) {
         "eventTime",
         "action",
         "related",
+        "reportingController",
+        "reportingInstance",
     ];
     for field in fields {
-        e.immutable(&Path::new(field), new.part(field), old.part(field));
+        let stored = if field == "reportingController" { "reportingComponent" } else { field };
+        let (now, then) = (new.part(stored), old.part(stored));
+        let at = Path::new(field);
+        match (struct_of(field), field) {
+            (Some((_, of)), "related") if now != then => {
+                e.invalid(&at, internal::shown_pointer(of, new.some(stored)), IMMUTABLE);
+            }
+            (Some((_, of)), _) if now != then => {
+                e.invalid(&at, internal::shown(of, now), IMMUTABLE)
+            }
+            (Some(_), _) => {}
+            (None, "firstTimestamp" | "lastTimestamp" | "eventTime") => e.immutable(&at, now, then),
+            (None, "count") if now != then => e.invalid(&at, new.int(stored), IMMUTABLE),
+            (None, "count") => {}
+            (None, _) => e.immutable_text(&at, new.text(stored), old.text(stored)),
+        }
     }
-    let (now, then) = (new.part("reportingComponent"), old.part("reportingComponent"));
-    e.immutable(&Path::new("reportingController"), now, then);
-    let field = "reportingInstance";
-    e.immutable(&Path::new(field), new.part(field), old.part(field));
 }
 
 fn series(e: &mut Report, event: &Value) {

@@ -214,8 +214,8 @@ pub(super) fn ingress_class(e: &mut Report, object: &Value) {
 pub(super) fn ingress_class_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
     let at = Path::new("spec");
-    let field = "controller";
-    e.immutable(&at.child(field), new.part("spec").part(field), old.part("spec").part(field));
+    let (now, then) = (new.part("spec").text("controller"), old.part("spec").text("controller"));
+    e.immutable_text(&at.child("controller"), now, then);
     ingress_class(e, new);
 }
 
@@ -234,6 +234,7 @@ pub(super) fn network_policy_update(e: &mut Report, new: &Value, old: &Value) {
             }
         }
     }
+    network_policy(e, new);
     meta::check_update(e, new, old);
     network_policy_spec(e, new.part("spec"), &known);
 }
@@ -353,6 +354,7 @@ pub(super) fn ip_address(e: &mut Report, object: &Value) {
 }
 
 pub(super) fn ip_address_update(e: &mut Report, new: &Value, old: &Value) {
+    ip_address(e, new);
     meta::check_update(e, new, old);
     let (now, then) = (new.part("spec").some("parentRef"), old.part("spec").some("parentRef"));
     if now != then {
@@ -405,7 +407,7 @@ pub(super) fn service_cidr_update(e: &mut Report, new: &Value, old: &Value) {
     let (now, then) = (list(new), list(old));
     let grows = then.len() == 1 && now.len() == 2;
     if now.len() != then.len() && !grows {
-        return e.invalid(&at, now, IMMUTABLE);
+        return e.invalid(&at, new.part("spec").part("cidrs").clone(), IMMUTABLE);
     }
     for (n, (now, then)) in now.iter().zip(&then).enumerate() {
         if now != then {

@@ -163,6 +163,13 @@ impl Report {
         }
     }
 
+    /// A string that is empty rather than absent.
+    pub(super) fn immutable_text(&mut self, at: &Path<'_>, new: &str, old: &str) {
+        if new != old {
+            self.invalid(at, new, IMMUTABLE);
+        }
+    }
+
     /// A path with a domain before it, as `example.com/job-controller`.
     pub(super) fn domain_path(&mut self, at: &Path<'_>, value: &str) {
         if value.is_empty() {

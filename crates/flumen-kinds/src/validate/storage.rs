@@ -91,6 +91,7 @@ fn topology_term(e: &mut Report, at: &Path<'_>, expressions: &[Value]) {
 }
 
 pub(super) fn class_update(e: &mut Report, new: &Value, old: &Value) {
+    class(e, new);
     meta::check_update(e, new, old);
     for field in ["parameters", "provisioner", "reclaimPolicy"] {
         if new.part(field) != old.part(field) {
@@ -201,6 +202,8 @@ pub(super) fn node(e: &mut Report, object: &Value) {
 }
 
 pub(super) fn node_update(e: &mut Report, new: &Value, old: &Value) {
+    // The server checks the whole of it twice.
+    node(e, new);
     node(e, new);
     let at = Path::new("spec");
     let at = at.child("drivers");
@@ -303,11 +306,12 @@ pub(super) fn capacity(e: &mut Report, object: &Value) {
 }
 
 pub(super) fn capacity_update(e: &mut Report, new: &Value, old: &Value) {
+    capacity(e, new);
     meta::check_update(e, new, old);
     if new.part("nodeTopology") != old.part("nodeTopology") {
         let shown = selector::shown(new.part("nodeTopology"));
         e.invalid(&Path::new("nodeTopology"), shown, IMMUTABLE);
     }
     let class = "storageClassName";
-    e.immutable(&Path::new(class), new.part(class), old.part(class));
+    e.immutable_text(&Path::new(class), new.text(class), old.text(class));
 }

@@ -7,4 +7,5 @@ mod defaults;
 mod manifests;
 mod random;
 mod real;
+mod refusals;
 mod validation;

@@ -60,6 +60,7 @@ fn check(case: &Value) -> Option<Result<(), String>> {
         }
         "PATCH" => {
             let (kind, old) = created(&steps[steps.len() - 2])?;
+            let kind = stored_version(kind);
             let mut new = old.clone();
             merge(&mut new, last.get("body")?);
             let mut new = decode_value(&new, kind.object).ok()?.object;
@@ -97,7 +98,7 @@ fn compare(
 }
 
 /// An object as it is when the server looks whether it may be created.
-fn created(step: &Value) -> Option<(&'static ApiKind, Value)> {
+pub(crate) fn created(step: &Value) -> Option<(&'static ApiKind, Value)> {
     let (kind, namespace) = by_path(step["path"].as_str()?)?;
     let body = expanded(step.get("body")?).to_string();
     let decoded = decode(body.as_bytes(), Media::Json, &Target::from(kind)).ok()?;
@@ -121,7 +122,7 @@ fn created(step: &Value) -> Option<(&'static ApiKind, Value)> {
         object["spec"]["clusterIPs"] = json!(["10.0.0.7"]);
     }
     prepare_create(stored, &mut object, NOW);
-    Some((stored, object))
+    Some((kind, object))
 }
 
 fn by_path(path: &str) -> Option<(&'static ApiKind, Option<&str>)> {

@@ -78,7 +78,11 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn put(&mut self, place: &Place, node: &Node) {
+    /// Takes in an object; whether it has owners that were not known.
+    pub(super) fn put(&mut self, place: &Place, node: &Node) -> bool {
+        let known = self.owners.get(place);
+        let is_news =
+            node.owners().any(|owner| known.is_none_or(|known| !known.contains(&owner.uid)));
         self.forget(place);
         if node.is_ending() {
             self.ending.insert(node.metadata.uid.clone(), place.clone());
@@ -88,6 +92,7 @@ impl Graph {
             self.dependents.entry(owner.uid.clone()).or_default().insert(place.clone(), blocks);
             self.owners.entry(place.clone()).or_default().insert(owner.uid.clone());
         }
+        is_news
     }
 
     pub(super) fn remove(&mut self, place: &Place, uid: &str) {
@@ -119,5 +124,42 @@ impl Graph {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn node(owners: &[(&str, bool)]) -> Node {
+        let owners: Vec<_> = owners
+            .iter()
+            .map(|(uid, blocks)| json!({"uid": uid, "blockOwnerDeletion": blocks}))
+            .collect();
+        serde_json::from_value(json!({"metadata": {"uid": "me", "ownerReferences": owners}}))
+            .expect("a node")
+    }
+
+    #[test]
+    fn owners_are_news_once() {
+        let place = Place {
+            group: String::new(),
+            plural: "pods".to_owned(),
+            namespace: "n".to_owned(),
+            name: "a".to_owned(),
+        };
+        let mut graph = Graph::default();
+        assert!(!graph.put(&place, &node(&[])));
+        assert!(graph.put(&place, &node(&[("x", true)])));
+        assert!(!graph.put(&place, &node(&[("x", true)])));
+        assert!(graph.is_blocked("x"));
+        assert!(graph.put(&place, &node(&[("x", false), ("y", false)])));
+        assert!(!graph.is_blocked("x"));
+        assert!(!graph.put(&place, &node(&[("y", false)])));
+        assert_eq!(graph.dependents("x").next(), None);
+        graph.remove(&place, "me");
+        assert_eq!(graph.dependents("y").next(), None);
     }
 }
