@@ -72,7 +72,7 @@ impl ApiServer {
                 address: options.address,
                 tls: options.tls,
                 names: Vec::new(),
-                auth: AuthOptions { tokens: options.tokens },
+                auth: AuthOptions { tokens: options.tokens, ..AuthOptions::default() },
                 state: StateDir(options.keys),
             },
         )
