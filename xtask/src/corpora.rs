@@ -7,7 +7,11 @@
 //! rendered yet; a copy without symbolic links cannot show what links do; and a case that is only
 //! late says more about the machine than about the code.
 
+mod served;
+
 use std::{path::Path, process::Command};
+
+use served::Served;
 
 use crate::{Result, process::capture, progress::say};
 
@@ -19,13 +23,16 @@ pub(crate) struct Corpus {
     command: &'static [&'static str],
     /// Where its cases are, if they are files, relative to the directory of the corpora.
     cases: Option<&'static str>,
+    /// The options of the API server that the runner talks to, if it talks to one.
+    server: Option<&'static [&'static str]>,
 }
 
-pub(crate) const ALL: [Corpus; 4] = [
+pub(crate) const ALL: [Corpus; 7] = [
     Corpus {
         title: "corpus: kustomize",
         command: &["{shared}/corpus/run-kustomize", "--cmd", "{flumen} build", "-j", "2"],
         cases: Some("corpus/kustomize"),
+        server: None,
     },
     Corpus {
         title: "corpus: kustomize, where builds of it differ",
@@ -39,6 +46,7 @@ pub(crate) const ALL: [Corpus; 4] = [
             "{shared}/corpus/kustomize-skew",
         ],
         cases: Some("corpus/kustomize-skew"),
+        server: None,
     },
     Corpus {
         title: "corpus: hostile input",
@@ -51,6 +59,7 @@ pub(crate) const ALL: [Corpus; 4] = [
             "-v", // names the failures in lines of their own
         ],
         cases: None,
+        server: None,
     },
     Corpus {
         title: "corpus: hostile artifacts, registries and layouts",
@@ -67,6 +76,25 @@ pub(crate) const ALL: [Corpus; 4] = [
             "-v",
         ],
         cases: None,
+        server: None,
+    },
+    Corpus {
+        title: "corpus: Kubernetes API",
+        command: &["{shared}/corpus/kubernetes/replay", "--jobs", "4"],
+        cases: None,
+        server: Some(&["--controllers", "none"]),
+    },
+    Corpus {
+        title: "corpus: Kubernetes API with controllers",
+        command: &["{shared}/corpus/kubernetes/replay", "--mode", "controllers"],
+        cases: None,
+        server: Some(&["--controllers", "core"]),
+    },
+    Corpus {
+        title: "corpus: Kubernetes API after compaction",
+        command: &["{shared}/corpus/kubernetes/replay", "--mode", "compacted"],
+        cases: None,
+        server: Some(&["--controllers", "none", "--compact-at", "1"]),
     },
 ];
 
@@ -79,6 +107,10 @@ impl Corpus {
                     .replace("{flumen}", &binary.to_string_lossy())
                     .replace("{shared}", &shared.to_string_lossy()),
             );
+        }
+        let served = self.server.map(|options| Served::start(binary, options)).transpose()?;
+        if let Some(served) = &served {
+            command.args(served.arguments());
         }
         let output = capture(&mut command)?;
         let cases = self.cases.map(|cases| shared.join(cases));

@@ -82,8 +82,13 @@ async fn ensure(
     namespace: &str,
     object: Value,
 ) -> Result<(), ApiError> {
-    match client.create(of, namespace, &object).await {
-        Err(error) if error.reason() == Some(Reason::AlreadyExists) => Ok(()),
-        done => done.map(drop),
+    // Asking first, because creating again can fail for better reasons than being there already:
+    // the address of a service is taken then.
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    match client.get(of, namespace, name).await {
+        Err(error) if error.reason() == Some(Reason::NotFound) => {
+            client.create(of, namespace, &object).await.map(drop)
+        }
+        found => found.map(drop),
     }
 }

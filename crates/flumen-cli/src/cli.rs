@@ -6,11 +6,12 @@ use clap::{Arg, ArgAction, Parser, Subcommand};
 
 use crate::{
     commands::{
-        apply::ApplyArgs, build::BuildArgs, cache::CacheArgs, completion::CompletionArgs,
-        component::ComponentArgs, copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, get::GetArgs,
-        history::HistoryArgs, inspect::InspectArgs, list::ListArgs, plan::PlanArgs, pull::PullArgs,
-        push::PushArgs, registry::RegistryArgs, rollback::RollbackArgs, sign::SignArgs,
-        tag::TagArgs, verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
+        apiserver::ApiserverArgs, apply::ApplyArgs, build::BuildArgs, cache::CacheArgs,
+        completion::CompletionArgs, component::ComponentArgs, copy::CopyArgs, delete::DeleteArgs,
+        diff::DiffArgs, down::DownArgs, get::GetArgs, history::HistoryArgs, inspect::InspectArgs,
+        list::ListArgs, plan::PlanArgs, pull::PullArgs, push::PushArgs, registry::RegistryArgs,
+        reset::ResetArgs, rollback::RollbackArgs, sign::SignArgs, status::StatusArgs, tag::TagArgs,
+        up::UpArgs, verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
     },
     error::CommandError,
     printable::is_unsafe,
@@ -32,6 +33,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Apiserver(ApiserverArgs),
     Apply(Box<ApplyArgs>),
     Build(Box<BuildArgs>),
     Cache(CacheArgs),
@@ -40,6 +42,7 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     Delete(DeleteArgs),
     Diff(Box<DiffArgs>),
+    Down(DownArgs),
     Get(GetArgs),
     History(Box<HistoryArgs>),
     Inspect(InspectArgs),
@@ -48,9 +51,12 @@ pub(crate) enum Command {
     Pull(PullArgs),
     Push(PushArgs),
     Registry(RegistryArgs),
+    Reset(ResetArgs),
     Rollback(Box<RollbackArgs>),
     Sign(SignArgs),
+    Status(StatusArgs),
     Tag(TagArgs),
+    Up(Box<UpArgs>),
     Verify(VerifyArgs),
     Version(VersionArgs),
     Wait(WaitArgs),

@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+pub(crate) mod apiserver;
 pub(crate) mod apply;
 pub(crate) mod build;
 pub(crate) mod cache;
@@ -8,6 +9,7 @@ pub(crate) mod component;
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod diff;
+pub(crate) mod down;
 pub(crate) mod get;
 pub(crate) mod history;
 pub(crate) mod inspect;
@@ -16,9 +18,12 @@ pub(crate) mod plan;
 pub(crate) mod pull;
 pub(crate) mod push;
 pub(crate) mod registry;
+pub(crate) mod reset;
 pub(crate) mod rollback;
 pub(crate) mod sign;
+pub(crate) mod status;
 pub(crate) mod tag;
+pub(crate) mod up;
 pub(crate) mod verify;
 pub(crate) mod version;
 pub(crate) mod wait;
@@ -31,6 +36,7 @@ use crate::{
 
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
     match &cli.command {
+        Command::Apiserver(args) => apiserver::run(args, ui),
         Command::Apply(args) => apply::run(args, ui),
         Command::Build(args) => build::run(args, ui),
         Command::Cache(args) => cache::run(args, ui),
@@ -39,6 +45,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Copy(args) => copy::run(args, ui),
         Command::Delete(args) => delete::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),
+        Command::Down(args) => down::run(args, ui),
         Command::Get(args) => get::run(args, ui),
         Command::History(args) => history::run(args, ui),
         Command::Inspect(args) => inspect::run(args, ui),
@@ -47,9 +54,12 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Pull(args) => pull::run(args, ui),
         Command::Push(args) => push::run(args, ui),
         Command::Registry(args) => registry::run(args, ui),
+        Command::Reset(args) => reset::run(args, ui),
         Command::Rollback(args) => rollback::run(args, ui),
         Command::Sign(args) => sign::run(args, ui),
+        Command::Status(args) => status::run(args, ui),
         Command::Tag(args) => tag::run(args, ui),
+        Command::Up(args) => up::run(args, ui),
         Command::Verify(args) => verify::run(args, ui),
         Command::Version(args) => version::run(args, ui),
         Command::Wait(args) => wait::run(args, ui),

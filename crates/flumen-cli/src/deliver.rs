@@ -32,7 +32,7 @@ pub(crate) async fn deliver(
     order: Order,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let mut options = args.options(site);
+    let options = args.options(site);
     if let Some(file) = &order.plan {
         file.check_subject(&site.owner, &delivery.digest)?;
         let recorded = site.store().load().await?;
@@ -45,13 +45,24 @@ pub(crate) async fn deliver(
     if args.create_namespace {
         site.create_namespace().await?;
     }
+    carry_out(delivery, site, options, order.rolled_back_to, ui).await
+}
+
+/// The run itself, after everything that may come before it.
+pub(crate) async fn carry_out(
+    delivery: Delivery,
+    site: &Site,
+    mut options: Options,
+    rolled_back_to: Option<u64>,
+    ui: &Ui,
+) -> Result<(), CommandError> {
     options.deployment = Some(Deployment {
         artifact: delivery.artifact,
         source: delivery.source,
         revision: delivery.revision,
         by: env::author(),
         at: site.now.clone(),
-        rolled_back_to: order.rolled_back_to,
+        rolled_back_to,
         ..Deployment::default()
     });
     // Somebody may be asked about a large prune, after which there is a second run.

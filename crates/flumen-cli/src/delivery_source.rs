@@ -208,7 +208,7 @@ impl StoreArgs {
 }
 
 impl Delivery {
-    fn new(artifact: String, pulled: Pulled) -> Result<Self, CommandError> {
+    pub(crate) fn new(artifact: String, pulled: Pulled) -> Result<Self, CommandError> {
         let objects = flumen_build::objects_of(&pulled.yaml, Path::new(&artifact))?;
         Ok(Self {
             artifact,

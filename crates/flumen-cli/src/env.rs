@@ -45,12 +45,17 @@ pub(crate) fn state() -> Result<State, CommandError> {
     Ok(State::new(data.join("flumen"), state.join("flumen")))
 }
 
+/// Where the cluster on this machine keeps its state.
+pub(crate) fn local_cluster() -> Result<PathBuf, CommandError> {
+    Ok(user_directory(XDG_STATE_HOME, ".local/state")?.join("flumen/cluster"))
+}
+
 /// Relative paths count as unset, as the XDG specification wants it.
 fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandError> {
     let absolute =
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute(variable).or_else(|| Some(absolute(HOME)?.join(below_home))).ok_or_else(|| {
-        Failure::new("there is no home directory to keep builds in")
+        Failure::new("there is no home directory to keep state in")
             .hint(format!("set `HOME` or `{variable}`"))
             .into()
     })

@@ -80,7 +80,7 @@ fn lines(text: &mut String, object: &Planned) {
 }
 
 /// `3 to create, 1 to change, 1 to delete, 12 unchanged`
-fn summary(plan: &Plan) -> String {
+pub(crate) fn summary(plan: &Plan) -> String {
     let mut counts = [
         (0, "to create"),
         (0, "to recreate"),

@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 25] = [
+const LAYERS: [(&str, u8); 26] = [
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),
@@ -45,6 +45,7 @@ const LAYERS: [(&str, u8); 25] = [
     ("flumen-store", 5),
     ("flumen-apiserver", 5),
     ("flumen-sim", 5),
+    ("flumen-local", 5),
     // 6: surfaces
     ("flumen-cli", 6),
 ];

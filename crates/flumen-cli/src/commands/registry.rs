@@ -8,6 +8,7 @@ use flumen_registry::{Accounts, Auth, Options, Registry, Report, Server, Tls};
 use crate::{
     error::{CommandError, Failure},
     runtime::block_on,
+    signals::Signals,
     ui::Ui,
 };
 
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &RegistryArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
-    let signals = Signals::listen()?;
+    let mut signals = Signals::listen()?;
     let server = Server::start(options(args)?).await?;
     let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
     let mut greeting = format!("listening on {scheme}://{}", server.address());
@@ -144,40 +145,6 @@ fn auth(args: &ServeArgs) -> Result<Auth, CommandError> {
     let mut accounts = Accounts::read(args.auth_file.as_deref(), args.token_file.as_deref())?;
     accounts.anonymous_read = args.anonymous_read;
     Ok(Auth::Required(accounts))
-}
-
-/// What ends a server in an orderly way.
-struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    /// From here on the signals do not end the process by themselves.
-    fn listen() -> Result<Self, CommandError> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let terminate = signal(SignalKind::terminate())
-                .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
-            Ok(Self { terminate })
-        }
-        #[cfg(not(unix))]
-        Ok(Self {})
-    }
-
-    #[cfg(unix)]
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
-    }
-
-    #[cfg(not(unix))]
-    async fn wait(self) {
-        let _ = tokio::signal::ctrl_c().await;
-    }
 }
 
 async fn collect(args: &GcArgs, ui: &Ui) -> Result<(), CommandError> {

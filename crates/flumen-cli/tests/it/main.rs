@@ -10,6 +10,8 @@ mod component;
 mod copy;
 mod deploy;
 mod failure;
+#[cfg(unix)]
+mod local;
 mod options;
 mod output;
 mod pages;

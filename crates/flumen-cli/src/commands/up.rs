@@ -1,0 +1,245 @@
+//! `flumen up`.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::Args;
+use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
+use flumen_registry::Report;
+use flumen_sim::{Controllers, Pace};
+
+use crate::{
+    detached, duration,
+    error::{CommandError, Failure},
+    examples::{Example, Unpacked},
+    home_args::HomeArgs,
+    local_delivery::{Place, deliver_locally},
+    merged_kubeconfig,
+    runtime::block_on,
+    signals::Signals,
+    ui::Ui,
+};
+
+/// Run a cluster on this machine: an API server, controllers and a registry
+///
+/// No container runs in it. Workloads are simulated: their pods become ready after a moment without ever
+/// doing anything, so that deliveries, waits and rollouts can be tried as on a real cluster.
+///
+/// With DIR, that kustomization (or those manifests) is built, packed into an artifact in the registry, planned
+/// and applied; then it is shown what runs. When a cluster runs already, DIR goes to that one.
+///
+/// Runs until Ctrl-C. What it holds is kept, and the next `up` goes on with it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "\
+Examples:
+  # A cluster, and something in it
+  flumen up examples/quickstart
+
+  # In the background, for scripts
+  flumen up --detach && export KUBECONFIG=$(flumen status -o json | jq -r .kubeconfig)
+
+  # One that leaves nothing behind
+  flumen up --ephemeral --example quickstart")]
+pub(crate) struct UpArgs {
+    /// Directory to deliver: a kustomization, or manifests
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Deliver an example that comes with the program
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with = "directory")]
+    example: Option<Example>,
+
+    #[command(flatten)]
+    home: HomeArgs,
+
+    /// Keep everything in memory, and forget it at the end
+    #[arg(long, conflicts_with_all = ["data", "detach"])]
+    ephemeral: bool,
+
+    /// Go on in the background; `flumen down` ends it
+    #[arg(long)]
+    detach: bool,
+
+    /// End when the delivery is done
+    #[arg(long, conflicts_with = "detach")]
+    once: bool,
+
+    /// Add the context `flumen` to your kubeconfig, and make it the current one
+    #[arg(long)]
+    merge: bool,
+
+    /// Port of the API server; 0 takes that of the last time, or a free one
+    #[arg(long, value_name = "PORT", default_value = "0")]
+    port: u16,
+
+    /// Port of the registry; 0 takes that of the last time, or a free one
+    #[arg(long, value_name = "PORT", default_value = "0")]
+    registry_port: u16,
+
+    /// How long simulated pods take to become ready
+    #[arg(long, value_name = "DURATION", default_value = "300ms", value_parser = duration::parse)]
+    startup_time: Duration,
+
+    /// How long the delivery may take
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    timeout: Duration,
+}
+
+pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
+    let source = args.source()?;
+    let directory = source.as_ref().map(Source::path);
+    let directory = directory.as_deref();
+    block_on(async {
+        let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
+        let running = match &home {
+            Some(home) => already_running(home)?,
+            None => None,
+        };
+        match (running, home) {
+            (Some((home, record)), _) => {
+                greet(&home, &record, ui);
+                args.merge_into_users_own(&home, ui)?;
+                args.deliver(directory, &home, &record, ui).await
+            }
+            (None, Some(home)) if args.detach => {
+                let record = detached::start(&home, &args.of_the_server()).await?;
+                greet(&home, &record, ui);
+                args.merge_into_users_own(&home, ui)?;
+                args.deliver(directory, &home, &record, ui).await
+            }
+            (None, home) => args.serve(home, directory, ui).await,
+        }
+    })
+}
+
+fn already_running(home: &Home) -> Result<Option<(Home, Record)>, CommandError> {
+    Ok(match home.state()? {
+        State::Running(record) => Some((home.clone(), record)),
+        _ => None,
+    })
+}
+
+impl UpArgs {
+    /// Runs here until somebody ends it.
+    async fn serve(
+        &self,
+        home: Option<Home>,
+        source: Option<&Path>,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let mut signals = Signals::listen()?;
+        let instance = Instance::start(InstanceOptions {
+            home,
+            port: self.port,
+            registry_port: self.registry_port,
+            controllers: Controllers::All,
+            pace: Pace { start: self.startup_time, ..Pace::default() },
+            report: Report::to(|failure| Ui::new().warnings(&[failure.to_owned()])),
+        })
+        .await?;
+        let (home, record) = (instance.home().clone(), instance.record().clone());
+        greet(&home, &record, ui);
+        let work = async {
+            self.merge_into_users_own(&home, ui)?;
+            self.deliver(source, &home, &record, ui).await
+        };
+        let outcome = tokio::select! {
+            delivered = work => match delivered {
+                _ if self.once => delivered,
+                // Somebody who sits there may want to look at what went wrong.
+                Err(error) if ui.can_ask() => {
+                    error.report(ui);
+                    self.linger(&mut signals, ui).await;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+                Ok(()) => {
+                    self.linger(&mut signals, ui).await;
+                    Ok(())
+                }
+            },
+            () = signals.wait() => Ok(()),
+        };
+        instance.shutdown().await;
+        ui.success("stopped");
+        outcome
+    }
+
+    async fn linger(&self, signals: &mut Signals, ui: &Ui) {
+        ui.step("running until Ctrl-C");
+        signals.wait().await;
+    }
+
+    async fn deliver(
+        &self,
+        source: Option<&Path>,
+        home: &Home,
+        record: &Record,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let Some(source) = source else { return Ok(()) };
+        let place = Place {
+            registry: record.registry.clone(),
+            kubeconfig: home.kubeconfig(),
+            timeout: self.timeout,
+        };
+        deliver_locally(source, &place, ui).await
+    }
+
+    fn merge_into_users_own(&self, home: &Home, ui: &Ui) -> Result<(), CommandError> {
+        if self.merge {
+            let file = merged_kubeconfig::merge(&home.kubeconfig(), CONTEXT)?;
+            ui.success(&format!("context `{CONTEXT}` is in {}", file.display()));
+        }
+        Ok(())
+    }
+
+    fn source(&self) -> Result<Option<Source>, CommandError> {
+        match (&self.directory, self.example) {
+            (Some(directory), _) if !directory.is_dir() => {
+                Err(Failure::new(format!("`{}` is no directory", directory.display()))
+                    .hint("name a directory with a kustomization or with manifests")
+                    .into())
+            }
+            (Some(directory), _) => Ok(Some(Source::Directory(directory.clone()))),
+            (None, Some(example)) => Ok(Some(Source::Example(example.unpack()?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The options that concern a process that only serves.
+    fn of_the_server(&self) -> Vec<String> {
+        vec![
+            format!("--port={}", self.port),
+            format!("--registry-port={}", self.registry_port),
+            format!("--startup-time={}ms", self.startup_time.as_millis()),
+        ]
+    }
+}
+
+/// What is delivered.
+enum Source {
+    Directory(PathBuf),
+    Example(Unpacked),
+}
+
+impl Source {
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Directory(path) => path.clone(),
+            Self::Example(example) => example.path(),
+        }
+    }
+}
+
+fn greet(home: &Home, record: &Record, ui: &Ui) {
+    ui.success(&format!(
+        "API server at {} (workloads are simulated, no container runs)",
+        record.server
+    ));
+    ui.success(&format!("registry at {}", record.registry));
+    ui.step(&format!("export KUBECONFIG={}", home.kubeconfig().display()));
+}

@@ -1,0 +1,156 @@
+//! What runs, as a tree: applied objects, and below them what controllers made of them.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use anstyle::{AnsiColor, Style};
+use flumen_health::{Status, assess};
+use flumen_kube::{Client, Cluster as _, ListOptions, ObjectName};
+use flumen_object::{Gvk, ObjectId};
+use flumen_yaml::{Node, Text};
+use jiff::Timestamp;
+
+use crate::{
+    error::CommandError,
+    printable::{Lines, printable},
+};
+
+const READY: Style = AnsiColor::Green.on_default();
+const BUSY: Style = AnsiColor::Yellow.on_default();
+const BROKEN: Style = AnsiColor::Red.on_default();
+
+/// What controllers make, and in which order it is shown.
+const MADE: [(&str, &str); 3] = [("apps/v1", "ReplicaSet"), ("batch/v1", "Job"), ("v1", "Pod")];
+const MAX_TEXT: usize = 256;
+
+/// Objects and what they own, as the cluster has them now.
+pub(crate) async fn of(client: &Client, applied: &[ObjectId]) -> Result<String, CommandError> {
+    let mut roots: BTreeMap<&str, Vec<Branch>> = BTreeMap::new();
+    for id in applied {
+        let Some(resource) = client.resource(&id.gvk).await? else { continue };
+        let namespace = if resource.namespaced { id.namespace.as_str() } else { "" };
+        let name = ObjectName { resource: &resource, namespace, name: &id.name };
+        if let Some(object) = client.get(name).await? {
+            roots.entry(namespace).or_default().push(Branch::of(&object));
+        }
+    }
+    let mut owned: BTreeMap<String, Vec<Branch>> = BTreeMap::new();
+    for namespace in roots.keys().filter(|namespace| !namespace.is_empty()) {
+        for (api_version, kind) in MADE {
+            let gvk = Gvk::new(&Text::literal(api_version), Text::literal(kind));
+            let Some(resource) = client.resource(&gvk).await? else { continue };
+            let options = ListOptions { namespace: Some(namespace), ..ListOptions::default() };
+            for object in client.list(&resource, options).await?.items {
+                if let Some(owner) = owner(&object) {
+                    owned.entry(owner.to_owned()).or_default().push(Branch::of_kind(kind, &object));
+                }
+            }
+        }
+    }
+    Ok(render(&roots, &owned))
+}
+
+/// One line of the tree.
+#[derive(Debug)]
+struct Branch {
+    uid: String,
+    label: String,
+    status: Status,
+    words: String,
+}
+
+impl Branch {
+    fn of(object: &Node) -> Self {
+        let kind = object.get("kind").and_then(Node::as_str).unwrap_or_default();
+        Self::of_kind(kind, object)
+    }
+
+    /// Items of lists do not say their kind.
+    fn of_kind(kind: &str, object: &Node) -> Self {
+        let text = |path: &[&str]| object.at(path).and_then(Node::as_str).unwrap_or_default();
+        let (status, words) = match assess(object, Timestamp::now()) {
+            Ok(health) => (health.status, health.message),
+            Err(error) => (Status::Unknown, error.to_string()),
+        };
+        let label = format!("{kind}/{}", text(&["metadata", "name"]));
+        Self { uid: text(&["metadata", "uid"]).to_owned(), label, status, words }
+    }
+
+    const fn style(&self) -> Style {
+        match self.status {
+            Status::Current => READY,
+            Status::Failed | Status::NotFound => BROKEN,
+            _ => BUSY,
+        }
+    }
+}
+
+fn owner(object: &Node) -> Option<&str> {
+    let flumen_yaml::Value::Seq(owners) = &object.at(&["metadata", "ownerReferences"])?.value
+    else {
+        return None;
+    };
+    owners.first()?.get("uid")?.as_str()
+}
+
+fn render(roots: &BTreeMap<&str, Vec<Branch>>, owned: &BTreeMap<String, Vec<Branch>>) -> String {
+    let mut text = String::new();
+    for (namespace, branches) in roots {
+        let heading = if namespace.is_empty() { "cluster" } else { namespace };
+        let _ = writeln!(text, "{heading}");
+        children(&mut text, "", branches, owned);
+    }
+    text
+}
+
+/// Owners cannot own themselves, so this ends; an object has one place in the tree.
+fn children(
+    text: &mut String,
+    indent: &str,
+    branches: &[Branch],
+    owned: &BTreeMap<String, Vec<Branch>>,
+) {
+    for (place, branch) in branches.iter().enumerate() {
+        let is_last = place + 1 == branches.len();
+        let (knot, beside) = if is_last { ("└─", "   ") } else { ("├─", "│  ") };
+        let style = branch.style();
+        let label = printable(&branch.label, Lines::Escape, MAX_TEXT);
+        let words = printable(&branch.words, Lines::Escape, MAX_TEXT);
+        let _ = writeln!(text, "{indent}{knot} {style}●{style:#} {label}  {words}");
+        if let Some(below) = owned.get(&branch.uid) {
+            children(text, &format!("{indent}{beside}"), below, owned);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn branch(uid: &str, label: &str) -> Branch {
+        let words = "Resource is current".to_owned();
+        Branch { uid: uid.to_owned(), label: label.to_owned(), status: Status::Current, words }
+    }
+
+    #[test]
+    fn what_is_owned_hangs_below_its_owner() {
+        let roots = BTreeMap::from([(
+            "shop",
+            vec![branch("1", "Service/web"), branch("2", "Deployment/web")],
+        )]);
+        let owned = BTreeMap::from([
+            ("2".to_owned(), vec![branch("3", "ReplicaSet/web-1")]),
+            ("3".to_owned(), vec![branch("4", "Pod/web-1-a"), branch("5", "Pod/web-1-b")]),
+        ]);
+        let plain = anstream::adapter::strip_str(&render(&roots, &owned)).to_string();
+        assert_eq!(
+            plain,
+            "shop
+├─ ● Service/web  Resource is current
+└─ ● Deployment/web  Resource is current
+   └─ ● ReplicaSet/web-1  Resource is current
+      ├─ ● Pod/web-1-a  Resource is current
+      └─ ● Pod/web-1-b  Resource is current
+"
+        );
+    }
+}

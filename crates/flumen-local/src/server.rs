@@ -1,0 +1,113 @@
+//! The API server with its store and its controllers.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use flumen_apiserver::{
+    Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
+};
+use flumen_sim::{Controllers, Pace, Running, Settings};
+use flumen_store::{Options as StoreOptions, Store};
+
+use crate::Error;
+
+/// How an API server runs. [`ApiServerOptions::in_memory`] is one that forgets everything.
+#[derive(Debug)]
+pub struct ApiServerOptions {
+    /// The file of all objects; without one they live as long as the server.
+    pub objects: Option<PathBuf>,
+    /// The directory of certificates and keys.
+    pub keys: Option<PathBuf>,
+    pub address: SocketAddr,
+    pub tls: bool,
+    pub tokens: StaticTokens,
+    pub api: ApiOptions,
+    /// Forget the history of objects up to this version.
+    pub compact_at: Option<u64>,
+    pub controllers: Controllers,
+    pub pace: Pace,
+}
+
+impl ApiServerOptions {
+    /// On a free port of the loopback interface, with all controllers.
+    pub fn in_memory(tokens: StaticTokens) -> Self {
+        Self {
+            objects: None,
+            keys: None,
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            tls: true,
+            tokens,
+            api: ApiOptions::default(),
+            compact_at: None,
+            controllers: Controllers::All,
+            pace: Pace::default(),
+        }
+    }
+}
+
+/// An API server that serves until it is shut down.
+#[derive(Debug)]
+pub struct ApiServer {
+    api: Api,
+    server: Server,
+    controllers: Running,
+    scheme: &'static str,
+}
+
+impl ApiServer {
+    pub async fn start(options: ApiServerOptions) -> Result<Self, Error> {
+        let store = match &options.objects {
+            Some(path) => Store::open(path, StoreOptions::default())?,
+            None => Store::in_memory(StoreOptions::default()).map_err(Error::Memory)?,
+        };
+        let api = Api::open_with(store.clone(), options.api).await.map_err(Error::Boot)?;
+        if let Some(version) = options.compact_at {
+            store.compact(version).map_err(Error::Compact)?;
+        }
+        let server = Server::start(
+            api.clone(),
+            ServerOptions {
+                address: options.address,
+                tls: options.tls,
+                names: Vec::new(),
+                auth: AuthOptions { tokens: options.tokens, ..AuthOptions::default() },
+                state: StateDir(options.keys),
+            },
+        )
+        .await?;
+        let settings = Settings {
+            root_ca: server.ca().unwrap_or_default().to_owned(),
+            pace: options.pace,
+            ..Settings::default()
+        };
+        let controllers = flumen_sim::start(&api, options.controllers, &settings);
+        let scheme = if options.tls { "https" } else { "http" };
+        Ok(Self { api, server, controllers, scheme })
+    }
+
+    /// `https://127.0.0.1:PORT`
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.scheme, self.server.address())
+    }
+
+    pub const fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// The certificate that clients have to trust.
+    pub fn ca(&self) -> Option<&str> {
+        self.server.ca()
+    }
+
+    pub const fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// Ends in the order in which nothing is asked of what has ended.
+    pub async fn shutdown(self) {
+        self.controllers.stop().await;
+        self.server.shutdown().await;
+    }
+}
