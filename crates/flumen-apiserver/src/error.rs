@@ -18,6 +18,7 @@ struct Refusal {
     details: Option<Details>,
     /// Where a list goes on that is too old to be continued.
     continuation: Option<String>,
+    warnings: Vec<String>,
 }
 
 /// The reasons that clients act on.
@@ -68,7 +69,19 @@ impl ApiError {
             message: message.into(),
             details: None,
             continuation: None,
+            warnings: Vec::new(),
         }))
+    }
+
+    /// What was to be said before the request failed.
+    #[must_use]
+    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+        self.0.warnings = warnings;
+        self
+    }
+
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.0.warnings
     }
 
     #[must_use]

@@ -11,7 +11,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use flumen_crd::Verdict;
 use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField};
-use flumen_schema::api::{ApiKind, TypeId};
+use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
 use serde_json::{Value, json};
 
 pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
@@ -93,6 +93,7 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
             let decoded = flumen_kinds::decode_value(value, kind.object)?;
+            refuse_other_kind(kind, value)?;
             let mut object = decoded.object;
             name_kind(resource, &mut object);
             keep_reset(value, &mut object);
@@ -103,6 +104,18 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             custom::admit(version, value.clone(), Strict::default())
         }
     }
+}
+
+/// A patch cannot make another kind of an object. It is read as that kind first, as the real server does.
+fn refuse_other_kind(kind: &ApiKind, value: &Value) -> Result<(), String> {
+    let named = value["kind"].as_str().unwrap_or(kind.kind);
+    if named == kind.kind {
+        return Ok(());
+    }
+    if let Some(other) = Facts::get().kind(kind.group, kind.version, named) {
+        flumen_kinds::decode_value(value, other.object)?;
+    }
+    Err(format!("{named} cannot be handled as a {}", kind.kind))
 }
 
 /// Reads what an apply made of an object.
@@ -276,14 +289,15 @@ pub(crate) fn prepare_update(
 /// What is wrong with a new object, and what a user should know although nothing is.
 pub(crate) fn validate_create(resource: &Resource, object: &Value) -> Verdict {
     match &resource.behaviour {
-        Behaviour::Builtin { hub, .. } => {
+        // Rules may differ between versions, and all of them see the version that is stored.
+        Behaviour::Builtin { kind, hub } => {
             if is_definition(hub) {
                 let names = NameRule::Subdomain;
                 let mut errors = flumen_kinds::validate_metadata(object, false, names);
                 errors.extend(flumen_crd::validate_create(object));
                 return Verdict { errors, warnings: flumen_crd::warnings(object, None) };
             }
-            let errors = flumen_kinds::validate_create(hub, object);
+            let errors = flumen_kinds::validate_create(kind, object);
             Verdict { errors, warnings: flumen_kinds::warnings(hub, object, None) }
         }
         Behaviour::Custom { version, .. } => version.validate_create(object),
@@ -298,13 +312,13 @@ pub(crate) fn validate_update(
     old: &Value,
 ) -> Verdict {
     match (&resource.behaviour, subresource) {
-        (Behaviour::Builtin { hub, .. }, "") => {
+        (Behaviour::Builtin { kind, hub }, "") => {
             if is_definition(hub) {
                 let mut errors = flumen_kinds::validate_metadata_update(new, old);
                 errors.extend(flumen_crd::validate_update(new, old));
                 return Verdict { errors, warnings: flumen_crd::warnings(new, Some(old)) };
             }
-            let errors = flumen_kinds::validate_update(hub, new, old);
+            let errors = flumen_kinds::validate_update(kind, new, old);
             Verdict { errors, warnings: flumen_kinds::warnings(hub, new, Some(old)) }
         }
         (Behaviour::Builtin { hub, .. }, _) => {
@@ -337,7 +351,7 @@ pub(crate) fn hub_kind<'a>(resource: &'a Resource, object: &'a Value) -> (&'a st
 /// What every answer about a version says that will go.
 pub(crate) fn deprecation(resource: &Resource) -> Option<&str> {
     match &resource.behaviour {
-        Behaviour::Builtin { .. } => None,
+        Behaviour::Builtin { kind, .. } => flumen_kinds::deprecation(kind),
         Behaviour::Custom { version, .. } => version.deprecation_warning.as_deref(),
     }
 }

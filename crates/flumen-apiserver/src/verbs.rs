@@ -34,29 +34,39 @@ pub(crate) async fn handle(
     if let Some(warning) = rules::deprecation(&request.resource) {
         request.warn(warning);
     }
-    let target = &call.target;
+    match carry_out(&request).await {
+        Ok(mut answer) => {
+            answer.warnings.extend(request.take_warnings());
+            Ok(answer)
+        }
+        Err(error) => Err(error.with_warnings(request.take_warnings())),
+    }
+}
+
+async fn carry_out(request: &Request<'_>) -> Result<Answer, ApiError> {
+    let target = request.target();
     let verbs = match &*target.subresource {
         "" => &request.resource.verbs,
-        _ => &request.subresource().ok_or_else(|| missing_part(&request))?.verbs,
+        _ => &request.subresource().ok_or_else(|| missing_part(request))?.verbs,
     };
     let is_collection = target.name.is_empty() && matches!(target.verb, Verb::Update | Verb::Patch);
     if is_collection || !verbs.iter().any(|verb| verb == target.verb.name()) {
         return Err(not_allowed_here());
     }
     match (&*target.subresource, target.verb) {
-        ("", Verb::Create) if request.resource.plural == "bindings" => bind(&request).await,
-        ("", Verb::List) => list::list(&request).await,
-        ("", Verb::Watch) => watch::watch(&request).await,
-        ("", Verb::Create) => create::create(&request).await,
-        ("", Verb::Delete) => delete::delete(&request).await,
-        ("", Verb::DeleteCollection) => collection::delete_collection(&request).await,
-        ("scale", _) => scale::scale(&request).await,
+        ("", Verb::Create) if request.resource.plural == "bindings" => bind(request).await,
+        ("", Verb::List) => list::list(request).await,
+        ("", Verb::Watch) => watch::watch(request).await,
+        ("", Verb::Create) => create::create(request).await,
+        ("", Verb::Delete) => delete::delete(request).await,
+        ("", Verb::DeleteCollection) => collection::delete_collection(request).await,
+        ("scale", _) => scale::scale(request).await,
         ("attach" | "binding" | "eviction" | "exec" | "log" | "portforward" | "proxy", _) => {
-            pods::subresource(&request).await
+            pods::subresource(request).await
         }
-        (_, Verb::Get) => get::get(&request).await,
-        (_, Verb::Update) => update::update(&request).await,
-        (_, Verb::Patch) => patch::patch(&request).await,
+        (_, Verb::Get) => get::get(request).await,
+        (_, Verb::Update) => update::update(request).await,
+        (_, Verb::Patch) => patch::patch(request).await,
         _ => Err(not_allowed_here()),
     }
 }

@@ -8,7 +8,10 @@ use std::{
 
 use flumen_local::{Home, Record, State};
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    error::{CommandError, Failure},
+    key_files::read_text,
+};
 
 /// Where the process in the background says what it has to say.
 const LOG: &str = "log";
@@ -36,7 +39,7 @@ pub(crate) async fn start(home: &Home, options: &[String]) -> Result<Record, Com
                 return Ok(record);
             }
             if process.try_wait().map_err(failed)?.is_some() {
-                let said = std::fs::read_to_string(&log).unwrap_or_default();
+                let said = read_text(&log).unwrap_or_default();
                 return Err(Failure::new(format!("it did not start: {}", said.trim())).into());
             }
             tokio::time::sleep(LOOK).await;

@@ -11,6 +11,7 @@ use flumen_apply::{Options, Owner, Prune, plan};
 use flumen_build::Inputs;
 use flumen_fs::DiskTree;
 use flumen_kube::{Client, ConnectOptions};
+use flumen_object::Object;
 use flumen_oci::{
     Reference, Repository, Target,
     artifact::{Format, Metadata, PullOptions, pack_yaml, pull},
@@ -59,7 +60,7 @@ pub(crate) async fn deliver_locally(
     };
     let planned = plan(&site.client, delivery.objects.clone(), &site.store(), &options).await?;
     ui.step(&format!("plan: {}", plan_text::summary(&planned)));
-    let ids: Vec<_> = delivery.objects.iter().map(|object| object.id()).collect();
+    let ids: Vec<_> = delivery.objects.iter().map(Object::id).collect();
     carry_out(delivery, &site, options, None, ui).await?;
     ui.styled_data(&tree_view::of(&site.client, &ids).await?)
 }

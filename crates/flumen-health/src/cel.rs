@@ -35,7 +35,8 @@ pub enum EvaluationError {
 impl Expression {
     /// Parses an expression. Which variables and functions exist shows when it is evaluated.
     pub(crate) fn parse(source: &str) -> Result<Self, CompileError> {
-        let program = Program::parse(source, Dialect::Flux).map_err(|error| unusable(source, error))?;
+        let program =
+            Program::parse(source, Dialect::Flux).map_err(|error| unusable(source, error))?;
         Ok(Self { source: source.to_owned(), program })
     }
 

@@ -45,13 +45,11 @@ pub struct Instance {
 
 impl Instance {
     pub async fn start(options: InstanceOptions) -> Result<Self, Error> {
-        let (home, scratch) = match options.home {
-            Some(home) => (home, None),
-            None => {
-                let scratch = tempfile::Builder::new().prefix("flumen-").tempdir();
-                let scratch = scratch.map_err(Error::Memory)?;
-                (Home::new(scratch.path()), Some(scratch))
-            }
+        let (home, scratch) = if let Some(home) = options.home {
+            (home, None)
+        } else {
+            let scratch = TempDir::with_prefix("flumen-").map_err(Error::Memory)?;
+            (Home::new(scratch.path()), Some(scratch))
         };
         let claim = home.claim()?;
         let last = home.take_record();
@@ -164,10 +162,10 @@ where
 }
 
 fn is_taken(error: &Error) -> bool {
-    let source = match error {
+    matches!(
+        error,
         Error::Server(ServerError::Listen { source, .. })
-        | Error::Registry(flumen_registry::Error::Listen { source, .. }) => source,
-        _ => return false,
-    };
-    source.kind() == io::ErrorKind::AddrInUse
+        | Error::Registry(flumen_registry::Error::Listen { source, .. })
+            if source.kind() == io::ErrorKind::AddrInUse
+    )
 }

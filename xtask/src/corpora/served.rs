@@ -30,7 +30,13 @@ impl Served {
         let users = scratch.path().join("users.csv");
         fs::write(&users, USERS)?;
         let mut command = Command::new(binary);
-        command.args(["apiserver", "--insecure-http", "--addr", "127.0.0.1:0", "--token-auth-file"]);
+        command.args([
+            "apiserver",
+            "--insecure-http",
+            "--addr",
+            "127.0.0.1:0",
+            "--token-auth-file",
+        ]);
         command.arg(users).args(options).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn()?;
         let said = process.stderr.take().ok_or("the server has no stderr")?;

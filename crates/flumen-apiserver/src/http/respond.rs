@@ -70,6 +70,7 @@ pub(crate) fn error(error: &ApiError, encoding: Encoding) -> Response<Body> {
     if after > 0 {
         response.headers_mut().insert(RETRY_AFTER, after.into());
     }
+    warn(&mut response, error.warnings());
     response
 }
 

@@ -32,7 +32,7 @@ use super::{
     route::{self, Astray, Route},
 };
 use crate::{
-    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Resource, Verb, auth::Auth,
+    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Verb, auth::Auth,
     discovery::Discovery, openapi::OpenApi, represent,
 };
 
@@ -137,12 +137,10 @@ impl Front {
             representation: accepted.representation,
             target: route.target,
         };
-        let deprecated = deprecation(&route.resource);
-        let mut answer = match self.auth.handle(&self.api, &call).await {
+        let answer = match self.auth.handle(&self.api, &call).await {
             Some(answer) => answer?,
             None => self.api.handle(call).await?,
         };
-        answer.warnings.extend(deprecated);
         respond_to(&asked, accepted, answer, slot)
     }
 
@@ -200,25 +198,6 @@ impl Front {
             },
         }
     }
-}
-
-/// Kinds that still work and should not be used: group, version, kind, and what is said about them.
-const DEPRECATED: [(&str, &str, &str, &str); 2] = [
-    ("", "v1", "ComponentStatus", "v1 ComponentStatus is deprecated in v1.19+"),
-    (
-        "",
-        "v1",
-        "Endpoints",
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    ),
-];
-
-fn deprecation(resource: &Resource) -> Option<String> {
-    let Resource { group, version, kind, .. } = resource;
-    let of = |entry: &&(&str, &str, &str, &str)| {
-        entry.0 == group && entry.1 == version && entry.2 == kind
-    };
-    DEPRECATED.iter().find(of).map(|(.., text)| (*text).to_owned())
 }
 
 fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {

@@ -29,7 +29,5 @@ pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, A
     }
     let payload =
         Payload::List { resource: Arc::clone(resource), metadata, items: items.collect() };
-    let mut answer = Answer::new(200, payload);
-    answer.warnings = request.take_warnings();
-    Ok(answer)
+    Ok(Answer::new(200, payload))
 }

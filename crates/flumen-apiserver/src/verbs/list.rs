@@ -41,9 +41,7 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
         metadata: Value::Object(metadata),
         items: items.collect(),
     };
-    let mut answer = Answer::new(200, payload);
-    answer.warnings = request.take_warnings();
-    Ok(answer)
+    Ok(Answer::new(200, payload))
 }
 
 /// The objects that the parameters of a request select.

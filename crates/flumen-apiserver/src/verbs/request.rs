@@ -60,9 +60,7 @@ impl<'a> Request<'a> {
     /// The answer with an object of whatever kind.
     pub(crate) fn answer_as_is(&self, code: u16, object: Value) -> Answer {
         let resource = Some(Arc::clone(&self.resource));
-        let mut answer = Answer::new(code, Payload::Object { object, resource });
-        answer.warnings = self.take_warnings();
-        answer
+        Answer::new(code, Payload::Object { object, resource })
     }
 
     pub(crate) fn take_warnings(&self) -> Vec<String> {

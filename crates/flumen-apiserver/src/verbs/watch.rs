@@ -89,9 +89,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> Result<Answer, ApiError> {
         resource: Arc::clone(&request.resource),
         is_first: true,
     };
-    let mut answer = Answer::new(200, Payload::Watch(Box::pin(watcher.lines(lines))));
-    answer.warnings = request.take_warnings();
-    Ok(answer)
+    Ok(Answer::new(200, Payload::Watch(Box::pin(watcher.lines(lines)))))
 }
 
 impl Watcher {

@@ -43,6 +43,7 @@ Examples:
 
   # One that leaves nothing behind
   flumen up --ephemeral --example quickstart")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that users know by its name")]
 pub(crate) struct UpArgs {
     /// Directory to deliver: a kustomization, or manifests
     #[arg(value_name = "DIR")]

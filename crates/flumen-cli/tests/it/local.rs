@@ -14,8 +14,10 @@ struct Up {
 impl Up {
     fn start(arguments: &[&str]) -> Self {
         let up = Self { scratch: Scratch::new() };
-        let arguments: Vec<&str> =
-            ["up", "--detach", "--data", "cluster"].into_iter().chain(arguments.iter().copied()).collect();
+        let arguments: Vec<&str> = ["up", "--detach", "--data", "cluster"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
         let outcome = up.scratch.flumen(&arguments);
         assert!(outcome.succeeded(), "{}", outcome.stderr);
         up
@@ -41,8 +43,7 @@ impl Drop for Up {
 fn an_example_is_delivered_and_shown() {
     let scratch = Scratch::new();
     let example = repository_root().join("examples/quickstart");
-    let outcome =
-        scratch.flumen(&["up", &example.to_string_lossy(), "--ephemeral", "--once"]);
+    let outcome = scratch.flumen(&["up", &example.to_string_lossy(), "--ephemeral", "--once"]);
     assert!(outcome.succeeded(), "{}", outcome.stderr);
     let shown = String::from_utf8_lossy(&outcome.stdout);
     for part in ["Namespace/staging created", "production\n", "● Deployment/prod-greeter  "] {
@@ -96,5 +97,8 @@ fn a_context_is_merged_into_the_users_own() {
         .expect("it runs");
     assert!(merged.status.success(), "{}", String::from_utf8_lossy(&merged.stderr));
     let config = up.scratch.read("config");
-    assert!(config.contains("name: work") && config.contains("current-context: flumen"), "{config}");
+    assert!(
+        config.contains("name: work") && config.contains("current-context: flumen"),
+        "{config}"
+    );
 }

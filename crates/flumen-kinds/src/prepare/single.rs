@@ -166,6 +166,22 @@ pub(super) fn job(object: &mut Value, _now: &str) {
     }
 }
 
+/// Fields of coordinated leader election, which is off by default.
+const COORDINATED: [&str; 2] = ["strategy", "preferredHolder"];
+
+pub(super) fn lease(object: &mut Value, _now: &str) {
+    for field in COORDINATED {
+        remove_in(object, "spec", field);
+    }
+}
+
+/// Whoever has them already may keep them.
+pub(super) fn lease_update(new: &mut Value, old: &Value) {
+    if COORDINATED.iter().all(|field| old.part("spec").some(field).is_none()) {
+        lease(new, "");
+    }
+}
+
 /// Who asks is filled in by who knows it.
 pub(super) fn signing_request(object: &mut Value, _now: &str) {
     for field in ["username", "uid", "groups", "extra"] {

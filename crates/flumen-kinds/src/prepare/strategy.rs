@@ -131,7 +131,10 @@ static STRATEGIES: &[Strategy] = &[
         .prepared(single::signing_request, single::signing_request_update),
     kind("certificates.k8s.io", "ClusterTrustBundle").versioned(),
     kind("certificates.k8s.io", "PodCertificateRequest").status().versioned(),
-    kind("coordination.k8s.io", "Lease").upsert().versioned(),
+    kind("coordination.k8s.io", "Lease")
+        .upsert()
+        .versioned()
+        .prepared(single::lease, single::lease_update),
     kind("coordination.k8s.io", "LeaseCandidate").upsert().versioned(),
     kind("discovery.k8s.io", "EndpointSlice").counted(Generation::AllButMeta),
     kind(FLOW, "FlowSchema").status().counted(SPEC),

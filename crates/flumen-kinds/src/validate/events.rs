@@ -74,17 +74,16 @@ pub(super) fn own_group_update(e: &mut Report, new: &Value, old: &Value) {
         let stored = if field == "reportingController" { "reportingComponent" } else { field };
         let (now, then) = (new.part(stored), old.part(stored));
         let at = Path::new(field);
+        if now == then {
+            continue;
+        }
         match (struct_of(field), field) {
-            (Some((_, of)), "related") if now != then => {
+            (Some((_, of)), "related") => {
                 e.invalid(&at, internal::shown_pointer(of, new.some(stored)), IMMUTABLE);
             }
-            (Some((_, of)), _) if now != then => {
-                e.invalid(&at, internal::shown(of, now), IMMUTABLE)
-            }
-            (Some(_), _) => {}
+            (Some((_, of)), _) => e.invalid(&at, internal::shown(of, now), IMMUTABLE),
             (None, "firstTimestamp" | "lastTimestamp" | "eventTime") => e.immutable(&at, now, then),
-            (None, "count") if now != then => e.invalid(&at, new.int(stored), IMMUTABLE),
-            (None, "count") => {}
+            (None, "count") => e.invalid(&at, new.int(stored), IMMUTABLE),
             (None, _) => e.immutable_text(&at, new.text(stored), old.text(stored)),
         }
     }

@@ -25,7 +25,9 @@ async fn what_was_created_is_there_the_next_time() {
     let home = Home::new(scratch.path().join("cluster"));
 
     let first = Instance::start(options(&home)).await.expect("it starts");
-    assert!(matches!(home.state(), Ok(State::Running(record)) if record.server == first.record().server));
+    assert!(
+        matches!(home.state(), Ok(State::Running(record)) if record.server == first.record().server)
+    );
     let client = Client::new(first.server().api().clone(), "test");
     let object = json!({"metadata": {"name": "kept"}, "data": {"a": "1"}});
     client.create(CONFIG_MAPS, "default", &object).await.expect("created");
