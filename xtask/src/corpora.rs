@@ -3,9 +3,9 @@
 //! Each corpus brings its own runner, a Python script that prints `FAIL name …` for a failing case
 //! (kustomize's with the features of the case in brackets) and closes with `N passed, M failed`.
 //!
-//! Three kinds of failures are no fault of the binary and are named, not counted: charts are not
-//! rendered yet; a copy without symbolic links cannot show what links do; and a case that is only
-//! late says more about the machine than about the code.
+//! Some failures are named and not counted: charts are not rendered yet; a copy without symbolic links
+//! cannot show what links do; a case that is only late says more about the machine than about the code;
+//! and there are [`KNOWN`] ones.
 
 mod served;
 
@@ -80,7 +80,7 @@ pub(crate) const ALL: [Corpus; 7] = [
     },
     Corpus {
         title: "corpus: Kubernetes API",
-        command: &["{shared}/corpus/kubernetes/replay", "--jobs", "4"],
+        command: &["{shared}/corpus/kubernetes/replay"],
         cases: None,
         server: Some(&["--controllers", "none"]),
     },
@@ -97,6 +97,12 @@ pub(crate) const ALL: [Corpus; 7] = [
         server: Some(&["--controllers", "none", "--compact-at", "1"]),
     },
 ];
+
+/// Cases in which we differ on purpose, and why.
+const KNOWN: [(&str, &str); 1] = [(
+    "objects/controller-revision:",
+    "the real server compares the data of revisions by its bytes, spaces included, and so refuses any patch",
+)];
 
 impl Corpus {
     pub(crate) fn run(&self, binary: &Path, shared: &Path) -> Result {
@@ -153,6 +159,8 @@ impl<'a> Verdict<'a> {
         for line in others {
             if lost_links(case_name(line)) {
                 excused.push((line, "its symbolic links are plain files in this copy"));
+            } else if let Some((_, why)) = KNOWN.iter().find(|(name, _)| *name == case_name(line)) {
+                excused.push((line, *why));
             } else if is_only_late(line) {
                 excused.push((line, "it was only late"));
             } else {

@@ -68,7 +68,7 @@ impl Api {
         crate::boot::boot(&api).await?;
         crate::definitions::load(&api)?;
         if let Some(revision) = options.compact_at {
-            let revision = revision.min(api.store().revision());
+            let revision = revision.saturating_add(1).min(api.store().revision());
             api.store().compact(revision).map_err(ApiError::internal)?;
         }
         crate::compaction::start(&api);

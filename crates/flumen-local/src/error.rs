@@ -44,8 +44,6 @@ pub enum Error {
     Server(#[from] flumen_apiserver::ServerError),
     #[error("the API server cannot write its first objects: {0}")]
     Boot(flumen_apiserver::ApiError),
-    #[error("cannot forget history")]
-    Compact(#[source] flumen_store::ReadError),
     #[error(transparent)]
     Registry(#[from] flumen_registry::Error),
 }

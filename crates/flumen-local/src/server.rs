@@ -24,8 +24,6 @@ pub struct ApiServerOptions {
     pub tls: bool,
     pub tokens: StaticTokens,
     pub api: ApiOptions,
-    /// Forget the history of objects up to this version.
-    pub compact_at: Option<u64>,
     pub controllers: Controllers,
     pub pace: Pace,
 }
@@ -40,7 +38,6 @@ impl ApiServerOptions {
             tls: true,
             tokens,
             api: ApiOptions::default(),
-            compact_at: None,
             controllers: Controllers::All,
             pace: Pace::default(),
         }
@@ -62,10 +59,7 @@ impl ApiServer {
             Some(path) => Store::open(path, StoreOptions::default())?,
             None => Store::in_memory(StoreOptions::default()).map_err(Error::Memory)?,
         };
-        let api = Api::open_with(store.clone(), options.api).await.map_err(Error::Boot)?;
-        if let Some(version) = options.compact_at {
-            store.compact(version).map_err(Error::Compact)?;
-        }
+        let api = Api::open_with(store, options.api).await.map_err(Error::Boot)?;
         let server = Server::start(
             api.clone(),
             ServerOptions {

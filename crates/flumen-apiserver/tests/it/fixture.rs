@@ -10,39 +10,39 @@ use tokio::{
 
 const TOKENS: &str = "t0ken,admin,admin-uid,\"system:masters\"\nother,jane,jane-uid,\"people\"\n";
 
-pub struct Fixture {
+pub(crate) struct Fixture {
     server: Server,
 }
 
 /// What came back.
 #[derive(Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
 }
 
 impl Reply {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    pub fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         self.json()["message"].as_str().unwrap_or_default().to_owned()
     }
 }
 
 impl Fixture {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let store = Store::in_memory(Options::default()).expect("it works");
         let auth = AuthOptions {
             tokens: StaticTokens::parse(TOKENS).expect("it works"),
@@ -60,31 +60,31 @@ impl Fixture {
     }
 
     /// A request of the administrator.
-    pub async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
         let mut headers = headers.to_vec();
         headers.push("Authorization: Bearer t0ken");
         self.send(method, path, &headers, body.as_bytes()).await
     }
 
-    pub async fn get(&self, path: &str) -> Reply {
+    pub(crate) async fn get(&self, path: &str) -> Reply {
         self.ask("GET", path, &[], "").await
     }
 
-    pub async fn create(&self, path: &str, object: &Value) -> Reply {
+    pub(crate) async fn create(&self, path: &str, object: &Value) -> Reply {
         self.ask("POST", path, &["Content-Type: application/json"], &object.to_string()).await
     }
 
     /// A request with nothing added but what HTTP needs.
-    pub async fn send(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Reply {
+    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Reply {
         let address = self.server.address();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|header| header.starts_with("Host:")) {
-            head += &format!("Host: {address}\r\n");
+            let _ = write!(head, "Host: {address}\r\n");
         }
         for header in headers {
-            head += &format!("{header}\r\n");
+            let _ = write!(head, "{header}\r\n");
         }
-        head += &format!("Content-Length: {}\r\n\r\n", body.len());
+        let _ = write!(head, "Content-Length: {}\r\n\r\n", body.len());
         let mut stream = TcpStream::connect(address).await.expect("it works");
         stream.write_all(head.as_bytes()).await.expect("it works");
         // A server that has heard enough may close before all of it is sent.

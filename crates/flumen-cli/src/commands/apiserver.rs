@@ -49,7 +49,7 @@ pub(crate) struct ApiserverArgs {
     #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/16")]
     service_cluster_ip_range: ServiceRange,
 
-    /// Forget the history of objects up to this version
+    /// Forget the history of objects up to this version, as far as there is one at the start
     #[arg(long, value_name = "VERSION")]
     compact_at: Option<u64>,
 }
@@ -89,9 +89,8 @@ impl ApiserverArgs {
             tls: !self.insecure_http,
             api: ApiOptions {
                 service_range: self.service_cluster_ip_range,
-                ..ApiOptions::default()
+                compact_at: self.compact_at,
             },
-            compact_at: self.compact_at,
             controllers: match self.controllers {
                 Which::None => Controllers::None,
                 Which::Core => Controllers::Core,
