@@ -1,5 +1,7 @@
 //! A server and the simplest client that there is.
 
+use std::fmt::Write as _;
+
 use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
 use flumen_store::{Options, Store};
 use serde_json::Value;
@@ -60,7 +62,13 @@ impl Fixture {
     }
 
     /// A request of the administrator.
-    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &str,
+    ) -> Reply {
         let mut headers = headers.to_vec();
         headers.push("Authorization: Bearer t0ken");
         self.send(method, path, &headers, body.as_bytes()).await
@@ -75,7 +83,13 @@ impl Fixture {
     }
 
     /// A request with nothing added but what HTTP needs.
-    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Reply {
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> Reply {
         let address = self.server.address();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|header| header.starts_with("Host:")) {
