@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{ApiError, storage};
 
 /// Changes that are remembered; watchers that are further behind read them again.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 512;
 
 /// The changes that watchers have seen last.
 #[derive(Debug, Default)]
