@@ -258,6 +258,13 @@ func facts(name string, schema definition) string {
 	add("map", property.MapType)
 	add("patch", property.PatchStrategy)
 	add("merge", property.PatchMergeKey)
+	// Zero values are no news.
+	if text, err := json.Marshal(property.Default); err != nil {
+		log.Fatal(err)
+	} else if !slices.Contains([]string{"null", "{}", `""`, "0", "false"}, string(text)) {
+		add("default", string(text))
+	}
+	// At the end, because values may have spaces.
 	enum := property.Enum
 	if enum == nil && property.Items != nil {
 		enum = property.Items.Enum
@@ -267,12 +274,6 @@ func facts(name string, schema definition) string {
 		values = append(values, fmt.Sprint(value))
 	}
 	add("enum", strings.Join(values, ","))
-	// Zero values are no news.
-	if text, err := json.Marshal(property.Default); err != nil {
-		log.Fatal(err)
-	} else if !slices.Contains([]string{"null", "{}", `""`, "0", "false"}, string(text)) {
-		add("default", string(text))
-	}
 	return strings.Join(words, "")
 }
 

@@ -81,6 +81,8 @@ impl Reader {
     }
 
     fn field(&self, line: &'static str) -> Option<Field> {
+        // Values may have spaces, and therefore stand at the end.
+        let (line, values) = line.split_once(" enum=").unwrap_or((line, "-"));
         let mut words = line.split(' ');
         let mut field = Field {
             name: words.next()?,
@@ -95,7 +97,7 @@ impl Reader {
             required: false,
             topology: Topology::Natural,
             patch: Patch::default(),
-            values: Vec::new(),
+            values: list(values),
             default: None,
         };
         for word in words {
@@ -109,7 +111,6 @@ impl Reader {
                     field.patch.retain_keys = strategies.contains("retainKeys");
                 }
                 ("merge", key) => field.patch.key = Some(key),
-                ("enum", values) => field.values = list(values),
                 ("default", value) => field.default = Some(value),
                 _ => {}
             }

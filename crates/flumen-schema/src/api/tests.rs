@@ -65,3 +65,12 @@ fn an_embedded_message_keeps_its_fields_to_itself() {
     assert_eq!(volume.field("hostPath").map(|f| f.number), Some(0));
     assert_eq!(volume.embedded.iter().map(|e| e.number).collect::<Vec<_>>(), [2]);
 }
+
+#[test]
+fn values_may_have_spaces() {
+    let api = Api::get();
+    let name = "api.certificates.v1.CertificateSigningRequestSpec";
+    let spec = api.type_of(api.type_named(name).expect("is a type"));
+    let usages = spec.field("usages").expect("it has usages");
+    assert!(usages.values.contains(&"cert sign"), "{:?}", usages.values);
+}
