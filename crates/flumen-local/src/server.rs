@@ -1,6 +1,7 @@
 //! The API server with its store and its controllers.
 
 use std::{
+    fs,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
 };
@@ -56,7 +57,15 @@ pub struct ApiServer {
 impl ApiServer {
     pub async fn start(options: ApiServerOptions) -> Result<Self, Error> {
         let store = match &options.objects {
-            Some(path) => Store::open(path, StoreOptions::default())?,
+            Some(path) => {
+                if let Some(directory) = path.parent() {
+                    fs::create_dir_all(directory).map_err(|source| Error::Directory {
+                        path: directory.to_owned(),
+                        source,
+                    })?;
+                }
+                Store::open(path, StoreOptions::default())?
+            }
             None => Store::in_memory(StoreOptions::default()).map_err(Error::Memory)?,
         };
         let api = Api::open_with(store, options.api).await.map_err(Error::Boot)?;

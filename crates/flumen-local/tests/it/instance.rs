@@ -1,7 +1,7 @@
 //! Starting, stopping and starting again.
 
-use flumen_apiserver::{Client, ResourceName};
-use flumen_local::{Error, Home, Instance, InstanceOptions, State};
+use flumen_apiserver::{Client, ResourceName, StaticTokens};
+use flumen_local::{ApiServer, ApiServerOptions, Error, Home, Instance, InstanceOptions, State};
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 use serde_json::json;
@@ -63,6 +63,19 @@ async fn instances_run_side_by_side_and_leave_nothing_if_told() {
     one.shutdown().await;
     assert!(!directory.exists());
     other.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_makes_its_directory() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let objects = scratch.path().join("new/objects.redb");
+    let server = ApiServer::start(ApiServerOptions {
+        objects: Some(objects.clone()),
+        controllers: Controllers::None,
+        ..ApiServerOptions::in_memory(StaticTokens::default())
+    });
+    server.await.expect("it starts").shutdown().await;
+    assert!(objects.exists());
 }
 
 fn read(path: &std::path::Path) -> String {
