@@ -7,6 +7,7 @@
 mod default_ingress_class;
 mod default_storage_class;
 mod default_tolerations;
+mod described;
 mod limit_ranger;
 mod matching;
 mod namespace_lifecycle;

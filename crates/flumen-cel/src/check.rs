@@ -12,6 +12,7 @@ use crate::{
     overloads::{self, Overload},
     places::Places,
     program::children,
+    shape::RESERVED_WORDS,
     types::{Known, Type, is_less_specific},
 };
 
@@ -65,31 +66,13 @@ pub(crate) fn check(
 
 /// Names that are words of the language, or will be.
 pub(crate) fn reserved_names(tree: &IdedExpr, source: &str) -> Vec<Mistake> {
-    const RESERVED: [&str; 18] = [
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-        "in",
-    ];
     let mut found = Vec::new();
     let mut pending = vec![tree];
     while let Some(expr) = pending.pop() {
         match &expr.expr {
-            Expr::Ident(name) if RESERVED.contains(&name.as_str()) => found.push((expr.id, name)),
+            Expr::Ident(name) if RESERVED_WORDS.contains(&name.as_str()) => {
+                found.push((expr.id, name));
+            }
             _ => pending.extend(children(expr)),
         }
     }

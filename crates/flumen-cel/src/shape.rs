@@ -95,35 +95,36 @@ impl Shape {
     }
 }
 
+/// Words of the language, or of what it may become; none of them is a name.
+pub(crate) const RESERVED_WORDS: [&str; 18] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+/// Words that are values.
+const LITERALS: [&str; 3] = ["true", "false", "null"];
+
 /// The name that expressions have for a field; `None` for fields that they cannot name.
 pub fn escape(name: &str) -> Option<String> {
-    const WORDS: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    if WORDS.contains(&name) {
+    if LITERALS.contains(&name) || RESERVED_WORDS.contains(&name) {
         return Some(format!("__{name}__"));
     }
     let mut escaped = String::with_capacity(name.len());

@@ -11,6 +11,7 @@ use flumen_apply::{Options, Owner, Prune, plan};
 use flumen_build::Inputs;
 use flumen_fs::DiskTree;
 use flumen_kube::{Client, ConnectOptions};
+use flumen_kustomize::FILE_NAMES;
 use flumen_object::Object;
 use flumen_oci::{
     Reference, Repository, Target,
@@ -29,8 +30,6 @@ use crate::{
     ui::Ui,
 };
 
-/// Names that kustomize reads a kustomization from.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// The namespace of the inventory.
 const NAMESPACE: &str = "default";
 
@@ -67,7 +66,7 @@ pub(crate) async fn deliver_locally(
 
 /// The text of all objects. What is remote is not fetched: a cluster on a laptop needs no network.
 fn build(directory: &Path, ui: &Ui) -> Result<Vec<u8>, CommandError> {
-    let has_kustomization = KUSTOMIZATIONS.iter().any(|name| directory.join(name).is_file());
+    let has_kustomization = FILE_NAMES.iter().any(|name| directory.join(name).is_file());
     let here = vec![directory.to_owned()];
     let (kustomizations, files) =
         if has_kustomization { (here, Vec::new()) } else { (Vec::new(), here) };

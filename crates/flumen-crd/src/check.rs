@@ -245,18 +245,7 @@ impl Checker {
                 outcome.merge(found);
             }
         }
-        let size = items.len();
-        if let Some(least) = schema.min_items
-            && below(size, least)
-        {
-            let text = format!("{place} in body should have at least {least} items");
-            outcome.add(Failure::invalid(place, Value::from(size), text));
-        }
-        if let Some(most) = schema.max_items
-            && above(size, most)
-        {
-            outcome.add(Failure::too_many(place, size, most));
-        }
+        count(items.len(), (schema.min_items, schema.max_items), "items", place, outcome);
     }
 
     fn fields(
@@ -267,18 +256,13 @@ impl Checker {
         before: Before<'_>,
         outcome: &mut Outcome,
     ) {
-        let size = map.len();
-        if let Some(least) = schema.min_properties
-            && below(size, least)
-        {
-            let text = format!("{place} in body should have at least {least} properties");
-            outcome.add(Failure::invalid(place, Value::from(size), text));
-        }
-        if let Some(most) = schema.max_properties
-            && above(size, most)
-        {
-            outcome.add(Failure::too_many(place, size, most));
-        }
+        count(
+            map.len(),
+            (schema.min_properties, schema.max_properties),
+            "properties",
+            place,
+            outcome,
+        );
         for (key, value) in map {
             if let Some(property) = schema.properties.get(key) {
                 let before = before.field(key, schema);
@@ -304,6 +288,27 @@ impl Checker {
                 outcome.add(Failure::required(&Place::Key(place, key)));
             }
         }
+    }
+}
+
+/// How many there may be.
+fn count(
+    size: usize,
+    (least, most): (Option<i64>, Option<i64>),
+    what: &str,
+    place: &Place<'_>,
+    outcome: &mut Outcome,
+) {
+    if let Some(least) = least
+        && below(size, least)
+    {
+        let text = format!("{place} in body should have at least {least} {what}");
+        outcome.add(Failure::invalid(place, Value::from(size), text));
+    }
+    if let Some(most) = most
+        && above(size, most)
+    {
+        outcome.add(Failure::too_many(place, size, most));
     }
 }
 

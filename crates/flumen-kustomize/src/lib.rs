@@ -41,6 +41,7 @@ mod vars;
 
 pub use decode::nearest;
 pub use error::{Error, Location};
+pub use kustomization::FILE_NAMES;
 pub use loader::LoadRestriction;
 pub use remote::{RemoteError, RemoteSource, RemoteTree, RemoteTrees, RepositoryRequest};
 pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};

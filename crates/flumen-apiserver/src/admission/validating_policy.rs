@@ -3,7 +3,7 @@
 use flumen_cel::{Budget, Dialect, Entries, List, Program, Value as Cel};
 use serde_json::{Value, json};
 
-use super::{Attempt, Operation, Result, matching};
+use super::{Attempt, Operation, Result, described::described, matching};
 use crate::{ApiError, Cause, Details, Reason, meta};
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -120,16 +120,6 @@ struct Context {
 
 impl Context {
     fn of(attempt: &Attempt<'_>, object: &Value, params: Value) -> Result<Self> {
-        let resource = attempt.resource();
-        let target = attempt.request.target();
-        let user = &attempt.request.call.user;
-        let kind =
-            json!({ "group": resource.group, "version": resource.version, "kind": resource.kind });
-        let of = json!({
-            "group": resource.group,
-            "version": resource.version,
-            "resource": resource.plural,
-        });
         let namespace = match attempt.namespace() {
             "" => Value::Null,
             name => attempt.find("", "namespaces", "", name)?.unwrap_or_default(),
@@ -138,24 +128,7 @@ impl Context {
         Ok(Self {
             object: if is_deletion { Value::Null } else { object.clone() },
             old: attempt.old.cloned().unwrap_or_default(),
-            request: json!({
-                "kind": kind,
-                "resource": of,
-                "subResource": target.subresource,
-                "requestKind": kind,
-                "requestResource": of,
-                "requestSubResource": target.subresource,
-                "name": if target.name.is_empty() { meta::name(object) } else { &target.name },
-                "namespace": attempt.namespace(),
-                "operation": attempt.operation.name(),
-                "userInfo": {
-                    "username": user.name,
-                    "uid": user.uid,
-                    "groups": user.groups,
-                    "extra": user.extra,
-                },
-                "dryRun": attempt.dry_run,
-            }),
+            request: described(attempt, object),
             params,
             namespace,
             variables: json!({}),

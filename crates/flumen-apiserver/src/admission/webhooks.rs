@@ -10,8 +10,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
 use self::call::Endpoint;
-use super::{Attempt, Operation, Result, matching};
-use crate::{ApiError, Details, Reason, clock, meta, patch::JsonPatch};
+use super::{Attempt, Operation, Result, described::described, matching};
+use crate::{ApiError, Details, Reason, clock, patch::JsonPatch};
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
@@ -133,37 +133,13 @@ fn endpoint(
 }
 
 fn review(attempt: &Attempt<'_>, object: &Value, uid: &str) -> Value {
-    let (resource, target) = (attempt.resource(), attempt.request.target());
-    let user = &attempt.request.call.user;
-    let kind =
-        json!({ "group": resource.group, "version": resource.version, "kind": resource.kind });
-    let of = json!({
-        "group": resource.group,
-        "version": resource.version,
-        "resource": resource.plural,
-    });
     let is_deletion = attempt.operation == Operation::Delete;
-    json!({
-        "kind": "AdmissionReview",
-        "apiVersion": "admission.k8s.io/v1",
-        "request": {
-            "uid": uid,
-            "kind": kind,
-            "resource": of,
-            "subResource": target.subresource,
-            "requestKind": kind,
-            "requestResource": of,
-            "requestSubResource": target.subresource,
-            "name": if target.name.is_empty() { meta::name(object) } else { &target.name },
-            "namespace": attempt.namespace(),
-            "operation": attempt.operation.name(),
-            "userInfo": { "username": user.name, "uid": user.uid, "groups": user.groups },
-            "object": if is_deletion { &Value::Null } else { object },
-            "oldObject": attempt.old.unwrap_or(&Value::Null),
-            "dryRun": attempt.dry_run,
-            "options": Value::Null,
-        },
-    })
+    let mut request = described(attempt, object);
+    request["uid"] = uid.into();
+    request["object"] = if is_deletion { Value::Null } else { object.clone() };
+    request["oldObject"] = attempt.old.cloned().unwrap_or_default();
+    request["options"] = Value::Null;
+    json!({ "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request })
 }
 
 /// Applies the patch of a response.

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The names under which a kustomization file is found.
-const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 pub(crate) const KIND: &str = "Kustomization";
 pub(crate) const COMPONENT_KIND: &str = "Component";
