@@ -1,6 +1,6 @@
 //! A server and the simplest client that there is.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, net::SocketAddr};
 
 use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
 use flumen_store::{Options, Store};
@@ -10,6 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
+pub(crate) const ADMIN_TOKEN: &str = "t0ken";
 const TOKENS: &str = "t0ken,admin,admin-uid,\"system:masters\"\nother,jane,jane-uid,\"people\"\n";
 
 pub(crate) struct Fixture {
@@ -59,6 +60,10 @@ impl Fixture {
         };
         let api = Api::open(store).await.expect("it works");
         Self { server: Server::start(api, options).await.expect("it works") }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.address()
     }
 
     /// A request of the administrator.

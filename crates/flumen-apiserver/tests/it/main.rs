@@ -6,6 +6,7 @@
 mod access;
 mod admission;
 mod definitions;
+mod differential;
 mod documents;
 mod fixture;
 mod negotiation;
