@@ -1,11 +1,15 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
+use std::borrow::Cow;
+
 use flumen_kinds::table::{Column, Table};
 use serde_json::{Map, Value};
 
 use crate::{
     ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
 };
+
+const SCALE: &str = "Scale";
 
 /// A whole answer. What is no object of a resource, like a Status, stays as it is.
 pub(crate) fn payload(
@@ -34,7 +38,7 @@ pub(crate) fn object(
 ) -> Result<Value, ApiError> {
     match representation {
         Representation::Object => Ok(object),
-        Representation::Metadata(version) => Ok(partial(object, version)),
+        Representation::Metadata(version) => Ok(partial(object, resource, version)),
         Representation::MetadataList(_) => Err(not_acceptable(format!(
             "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
             go_type(resource, "")
@@ -51,13 +55,19 @@ pub(crate) fn object(
 
 fn list(
     resource: &Resource,
-    metadata: Value,
+    mut metadata: Value,
     items: Vec<Value>,
     representation: Representation,
     query: &Query,
 ) -> Result<Value, ApiError> {
     match representation {
         Representation::Object => {
+            if let (Behaviour::Custom { .. }, Value::Object(map)) =
+                (&resource.behaviour, &mut metadata)
+            {
+                // Whole lists of custom resources say that they are complete.
+                map.entry("continue").or_insert_with(|| "".into());
+            }
             let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
             list.insert("items".to_owned(), items.into());
             Ok(list.into())
@@ -68,8 +78,8 @@ fn list(
         ))),
         Representation::MetadataList(version) => {
             let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
-            let items = items.into_iter().map(|item| partial(item, version));
-            list.insert("items".to_owned(), items.collect());
+            let items = items.into_iter().map(|item| partial(item, resource, version)).collect();
+            list.insert("items".to_owned(), if_any(items));
             Ok(list.into())
         }
         Representation::Table(version) => table(resource, metadata, items, version, query),
@@ -110,14 +120,15 @@ fn table(
     for (row, item) in rows.iter_mut().zip(items) {
         let shown = match include {
             Include::None => Value::Null,
-            Include::Metadata => partial(item, version),
+            Include::Metadata => partial(item, resource, version),
             Include::Object => whole(item, resource),
         };
         row.insert("object".to_owned(), shown);
     }
     let mut table = typed("Table", version.api_version(), metadata);
     table.insert("columnDefinitions".to_owned(), columns.into());
-    table.insert("rows".to_owned(), rows.into());
+    let rows = rows.into_iter().map(Value::Object).collect();
+    table.insert("rows".to_owned(), if has_own_table(resource) { rows } else { if_any(rows) });
     Ok(table.into())
 }
 
@@ -125,23 +136,51 @@ fn table(
 fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, Value>>) {
     let now = clock::now();
     let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
+    let of_table = |table: &Table, items: &mut dyn Iterator<Item = Cow<'_, Value>>| {
+        let rows = items.map(|item| {
+            let mut row = row(table.cells(&item, now));
+            if let Some(conditions) = table.conditions(&item) {
+                row.insert("conditions".to_owned(), conditions);
+            }
+            row
+        });
+        (table.columns.iter().map(Column::to_value).collect(), rows.collect())
+    };
+    // A scale is a kind of its own, whatever is scaled.
+    let is_scale = items.iter().any(|item| item["kind"] == SCALE);
     match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => {
-            let table = Table::of(kind.group, kind.kind);
-            let rows = items.iter().map(|item| {
-                let mut row = row(table.cells(item, now));
-                if let Some(conditions) = table.conditions(item) {
-                    row.insert("conditions".to_owned(), conditions);
-                }
-                row
+        Behaviour::Builtin { .. } if is_scale => {
+            of_table(Table::of("autoscaling", SCALE), &mut items.iter().map(Cow::Borrowed))
+        }
+        Behaviour::Custom { .. } if is_scale => {
+            of_table(Table::of("apiextensions.k8s.io", SCALE), &mut items.iter().map(Cow::Borrowed))
+        }
+        Behaviour::Builtin { kind, hub } => {
+            // Cells show the version that is stored, which may know more.
+            let mut items = items.iter().map(|item| match std::ptr::eq(*kind, *hub) {
+                true => Cow::Borrowed(item),
+                false => Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub)),
             });
-            (table.columns.iter().map(Column::to_value).collect(), rows.collect())
+            of_table(Table::of(kind.group, kind.kind), &mut items)
         }
         Behaviour::Custom { version, .. } => {
             let rows = items.iter().map(|item| row(version.cells(item, now)));
             (version.column_definitions(), rows.collect())
         }
     }
+}
+
+/// Whether a kind has columns of its own.
+fn has_own_table(resource: &Resource) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => !Table::of(kind.group, kind.kind).is_usual(),
+        Behaviour::Custom { .. } => true,
+    }
+}
+
+/// A list that the real server makes only for its first item.
+fn if_any(items: Value) -> Value {
+    if items.as_array().is_some_and(Vec::is_empty) { Value::Null } else { items }
 }
 
 fn whole(mut object: Value, resource: &Resource) -> Value {
@@ -152,7 +191,10 @@ fn whole(mut object: Value, resource: &Resource) -> Value {
     object
 }
 
-fn partial(mut object: Value, version: MetaVersion) -> Value {
+fn partial(mut object: Value, resource: &Resource, version: MetaVersion) -> Value {
+    if let Behaviour::Builtin { kind, .. } = &resource.behaviour {
+        flumen_kinds::remove_converted_annotations(kind, &mut object);
+    }
     let metadata = object.get_mut("metadata").map(Value::take).unwrap_or_default();
     typed("PartialObjectMetadata", version.api_version(), metadata).into()
 }

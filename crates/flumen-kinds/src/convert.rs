@@ -10,7 +10,7 @@ pub(crate) use autoscaler::drop_annotations;
 use flumen_schema::api::{Api, ApiKind};
 use serde_json::Value;
 
-use crate::{canonical::canonical, default};
+use crate::{canonical::canonical, default, prepare::drop_template_generation};
 
 /// The version in which objects of a kind are stored.
 pub fn stored_version(kind: &'static ApiKind) -> &'static ApiKind {
@@ -42,6 +42,16 @@ pub fn convert(object: Value, from: &ApiKind, to: &ApiKind) -> Value {
         default(&mut object, to);
     }
     object
+}
+
+/// Removes the annotations that stand for fields which a version does not have. Metadata without its
+/// object is shown without them.
+pub fn remove_converted_annotations(kind: &ApiKind, object: &mut Value) {
+    match (kind.group, kind.kind) {
+        ("autoscaling", "HorizontalPodAutoscaler") => drop_annotations(object),
+        ("apps", "DaemonSet") => drop_template_generation(object),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

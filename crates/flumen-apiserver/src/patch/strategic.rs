@@ -48,6 +48,8 @@ enum Shape {
     Struct(TypeId),
     /// A map whose values have a form.
     Map(&'static Form),
+    /// A struct of Go without fields that JSON has.
+    Raw,
     /// Anything.
     Free,
 }
@@ -67,6 +69,9 @@ impl Shape {
                 Ok((Self::of(&field.form), field.patch))
             }
             Self::Map(form) => Ok((Self::of(form), Patch::default())),
+            Self::Raw => Err(StrategicError::Other(format!(
+                "unable to find api field in struct RawExtension for the json field {key:?}"
+            ))),
             Self::Free => Ok((Self::Free, Patch::default())),
         }
     }
@@ -77,6 +82,7 @@ impl Shape {
             Form::Struct(of) => Self::Struct(*of),
             Form::Map(of) => Self::Map(of),
             Form::List(of) => Self::of(of),
+            Form::Raw => Self::Raw,
             _ => Self::Free,
         }
     }
@@ -120,8 +126,11 @@ fn merge_map(
         };
         match (present, value) {
             (Value::Object(present), Value::Object(value)) => {
-                let (shape, _) = shape.member(&key)?;
-                *present = merge_map(std::mem::take(present), value, shape)?;
+                let (shape, strategy) = shape.member(&key)?;
+                *present = match strategy.replace {
+                    true => value,
+                    false => merge_map(std::mem::take(present), value, shape)?,
+                };
             }
             (Value::Array(present), Value::Array(value)) => {
                 let (shape, strategy) = shape.member(&key)?;

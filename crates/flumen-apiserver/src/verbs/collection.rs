@@ -13,6 +13,7 @@ use crate::{Answer, ApiError, Payload, Reason, meta, rules};
 
 pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = DeleteOptions::of(request)?;
+    delete::warn_of_orphans(request, &options);
     let listed = list::select(request).await?;
     for item in &listed.items {
         match delete::remove(request, meta::name(item), &options).await {
@@ -23,10 +24,7 @@ pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, A
     }
     let resource = &request.resource;
     let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
-    let mut metadata = json!({ "resourceVersion": listed.revision.to_string() });
-    if rules::patch_type(resource).is_none() {
-        metadata["continue"] = "".into();
-    }
+    let metadata = json!({ "resourceVersion": listed.revision.to_string() });
     let payload =
         Payload::List { resource: Arc::clone(resource), metadata, items: items.collect() };
     Ok(Answer::new(200, payload))

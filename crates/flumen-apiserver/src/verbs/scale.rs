@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Request, body, get,
     options::WriteOptions,
-    patch::Change,
+    patch::{Change, check_media},
     write::{self, Update},
 };
 use crate::{
@@ -23,8 +23,8 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            let object = rules::live(&request.resource, stored.object);
-            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
+            let live = rules::live(&request.resource, stored);
+            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &live.object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
         _ => Err(not_allowed_here()),
@@ -33,12 +33,19 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
 
 async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = WriteOptions::of(request.call)?;
-    let sent = match request.target().verb {
-        Verb::Update => Sent::Whole(read_scale(request, &options)?),
-        _ => Sent::Change(Change::parse(request, options.field_validation)?),
+    let whole = match request.target().verb {
+        Verb::Update => Some(read_scale(request, &options)?),
+        _ => None,
     };
+    if whole.is_none() {
+        check_media(request)?;
+    }
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
         let live = live.ok_or_else(|| request.not_found(&request.target().name))?;
+        let sent = match &whole {
+            Some(whole) => Sent::Whole(whole.clone()),
+            None => Sent::Change(Change::parse(request, options.field_validation)?),
+        };
         sent.apply_to(request, live, &options)
     };
     let update = Update {
@@ -80,9 +87,18 @@ impl Sent {
         live: &Stored,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
-        let (api_version, path) =
-            (request.resource.api_version(), rules::replicas_path(&request.resource));
-        let paths = [(&*api_version, Some(&*path))];
+        let api_version = request.resource.api_version();
+        let catalog = request.api.catalog();
+        let versions = catalog.resources().iter();
+        let versions = versions.filter(|other| other.location == request.resource.location);
+        let paths: Vec<(String, Option<Vec<&str>>)> = versions
+            .map(|other| {
+                let path = other.subresource("scale").map(|_| rules::replicas_path(other));
+                (other.api_version(), path)
+            })
+            .collect();
+        let paths: Vec<(&str, Option<&[&str]>)> =
+            paths.iter().map(|(version, path)| (&**version, path.as_deref())).collect();
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
         let mut present = rules::scale_of(&request.resource, &live.object)?;

@@ -6,6 +6,7 @@ use super::{remove_in, set_in};
 use crate::read::Read;
 
 pub(super) fn create(service: &mut Value, _now: &str) {
+    drop_unused_policy(service);
     let spec = service.part("spec");
     let address = spec.text("clusterIP").to_owned();
     if !address.is_empty() && spec.list("clusterIPs").is_empty() {
@@ -70,10 +71,20 @@ pub(super) fn update(new: &mut Value, old: &Value) {
             remove_in(new, "spec", field);
         }
     }
+    drop_unused_policy(new);
     if !needs.load_balancer {
         set_in(new, "status", "loadBalancer", Value::Object(serde_json::Map::new()));
     }
     keep_allocated(new, old);
+}
+
+/// A name outside has no traffic inside. The real server keeps the policy and shows it to nobody.
+fn drop_unused_policy(service: &mut Value) {
+    let spec = service.part("spec");
+    let is_valid = matches!(spec.text("internalTrafficPolicy"), "Cluster" | "Local");
+    if spec.text("type") == "ExternalName" && is_valid {
+        remove_in(service, "spec", "internalTrafficPolicy");
+    }
 }
 
 /// What the server has allocated stays when it is not sent again.

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     kinds::Kind,
-    manifest::{fields, head, intent, mistake, odd, status, whole},
+    manifest::{add, fields, head, intent, mistake, odd, status, whole},
+    normal::GENERATED,
     operation::{Body, Operation},
     patches::{APPLY, MERGE, patch},
 };
@@ -92,7 +93,7 @@ impl<'a> Generator<'a> {
     fn generate(&mut self) -> Operation {
         self.serial += 1;
         let mut manifest = whole(&mut self.random, self.kind, self.version, "unused");
-        let prefix = self.kind.name(&format!("made-{}-", self.serial));
+        let prefix = self.kind.name(&format!("{GENERATED}{}-", self.serial));
         if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
             metadata.remove("name");
             metadata.insert("generateName".to_owned(), prefix.into());
@@ -122,7 +123,7 @@ impl<'a> Generator<'a> {
         let (part, mut body) = match self.random.below(6) {
             0 if self.kind.has_status => {
                 let mut body = head(self.kind, self.version, name);
-                super::manifest::add(&mut body, status(&mut self.random, self.kind));
+                add(&mut body, status(&mut self.random, self.kind));
                 ("/status", body)
             }
             1 if self.kind.has_scale => ("/scale", self.scale(name)),
@@ -243,7 +244,7 @@ impl<'a> Generator<'a> {
     fn get(&mut self, name: &str) -> Operation {
         let name = match (self.serial, self.random.one_in(4)) {
             (1.., true) => {
-                let prefix = self.kind.name(&format!("made-{}-", self.serial));
+                let prefix = self.kind.name(&format!("{GENERATED}{}-", self.serial));
                 format!("${{name:{prefix}}}")
             }
             _ => self.kind.name(name),
@@ -301,8 +302,8 @@ impl<'a> Generator<'a> {
     fn watch(&mut self) -> [Operation; 2] {
         let (kind, version) = (self.kind, self.kind.versions[0]);
         let mut last = head(kind, version, LAST);
-        super::manifest::add(&mut last, kind.base.clone());
-        super::manifest::add(&mut last, json!({ "metadata": { "labels": { "tier": "a" } } }));
+        add(&mut last, kind.base.clone());
+        add(&mut last, json!({ "metadata": { "labels": { "tier": "a" } } }));
         let collection = kind.collection(version);
         let create = Operation::new("POST", collection.clone()).with_json(&last);
         let selector = if self.random.one_in(3) { "tier=a" } else { "" };
@@ -311,7 +312,7 @@ impl<'a> Generator<'a> {
             .with("watch", "true")
             .with("resourceVersion", format!("${{start:{collection}}}"));
         watch.accept = *self.random.pick(&[None, None, Some(TABLE), Some(METADATA)]);
-        watch.until = Some(kind.name(LAST));
+        watch.until = Some(format!("{collection}/{}", kind.name(LAST)));
         [create, watch]
     }
 }

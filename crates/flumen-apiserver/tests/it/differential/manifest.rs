@@ -149,6 +149,8 @@ pub(crate) fn odd(random: &mut Random) -> Value {
 pub(crate) fn places(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
     collect(value, String::new(), &mut all);
+    // There is always something to choose.
+    all.push("/metadata/annotations/note".to_owned());
     all.retain(|place| {
         !matches!(&**place, "/metadata" | "/metadata/name" | "/kind" | "/apiVersion")
             && !place.starts_with("/metadata/labels/run")

@@ -53,6 +53,11 @@ impl Memory {
         }
     }
 
+    /// Whether an object was seen at a path.
+    pub(crate) fn knows(&self, path: &str) -> bool {
+        self.objects.contains_key(&self.fill(path))
+    }
+
     /// Remembers an answer that was no refusal.
     pub(crate) fn learn(&mut self, operation: &Operation, answer: &Value) {
         let path = self.fill(&operation.path);
@@ -73,12 +78,6 @@ impl Memory {
             self.texts.insert(format!("{key}:{path}"), text(field).unwrap_or_default());
         }
         self.objects.insert(path, answer.clone());
-    }
-
-    /// The names that the server made up.
-    pub(crate) fn generated(&self) -> impl Iterator<Item = (&str, &str)> {
-        let names = self.texts.iter();
-        names.filter_map(|(key, name)| Some((key.strip_prefix("name:")?, name.as_str())))
     }
 }
 

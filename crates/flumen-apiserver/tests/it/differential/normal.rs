@@ -5,6 +5,10 @@ use serde_json::{Map, Value, json};
 
 /// The addresses of services, as both servers have them.
 const SERVICES: &str = "10.0.";
+/// How the prefixes of generated names begin.
+pub(crate) const GENERATED: &str = "made-";
+/// What the server adds to them.
+const RANDOM_LETTERS: usize = 5;
 const NODE_PORTS: std::ops::Range<i64> = 30_000..32_768;
 
 /// Numbers what a server makes up by first appearance, so that equal things stay equal.
@@ -15,8 +19,6 @@ pub(crate) struct Normal {
     versions: Vec<String>,
     addresses: Vec<String>,
     node_ports: Vec<i64>,
-    /// Names with the prefixes that they were made of.
-    names: Vec<(String, String)>,
 }
 
 impl Normal {
@@ -27,12 +29,7 @@ impl Normal {
             versions: Vec::new(),
             addresses: Vec::new(),
             node_ports: Vec::new(),
-            names: Vec::new(),
         }
-    }
-
-    pub(crate) fn know_names<'a>(&mut self, names: impl Iterator<Item = (&'a str, &'a str)>) {
-        self.names = names.map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
     }
 
     pub(crate) fn value(&mut self, value: Value) -> Value {
@@ -57,6 +54,10 @@ impl Normal {
                         ["manager", "operation", "apiVersion", "subresource"]
                             .map(|key| entry[key].as_str().unwrap_or_default().to_owned())
                     })
+                }
+                // When a deletion begins, the server keeps those of a namespace in a hash map.
+                ("finalizers", Value::Array(names)) if names.iter().any(|name| name == "orphan" || name == "foregroundDeletion") => {
+                    sorted(names, Value::to_string)
                 }
                 ("causes", causes @ Value::Array(_)) => {
                     // In places the server goes through a hash map.
@@ -126,9 +127,17 @@ impl Normal {
             return form.to_owned();
         }
         let mut text = text.to_owned();
-        for (prefix, name) in &self.names {
-            text = text.replace(name.as_str(), &format!("{prefix}<random>"));
+        text = in_any_order(&text);
+        if let Some((begin, end)) = quoted_map(&text) {
+            return self.text(&format!("{}<patch>{}", &text[..begin], &text[end..]));
         }
+        if let Some((head, object, tail)) = quoted_object(&text) {
+            // The real server quotes the keys of a patched object in the order of their arrival.
+            return format!("{head}{}{tail}", self.value(object));
+        }
+        text = replace(&text, generated_at, |name| {
+            format!("{}<random>", &name[..name.len() - RANDOM_LETTERS])
+        });
         text = replace(&text, uid_at, |uid| format!("<uid#{}>", number(&mut self.uids, uid)));
         text = replace(&text, address_at, |ip| {
             format!("<ip#{}>", number(&mut self.addresses, ip))
@@ -163,6 +172,38 @@ fn order_of_several_causes(status: &mut Map<String, Value>) {
         parts.sort_unstable();
         *message = parts.join(", ");
     }
+}
+
+/// Errors of a schema come as the fields do, which are in a hash map.
+fn in_any_order(message: &str) -> String {
+    match message.split_once(": errors:\n") {
+        Some((head, errors)) => {
+            let mut lines: Vec<&str> = errors.lines().collect();
+            lines.sort_unstable();
+            format!("{head}: errors:\n{}", lines.join("\n"))
+        }
+        None => message.to_owned(),
+    }
+}
+
+/// Where a message about an invalid patch quotes it as Go prints maps. What is quoted is what the merge
+/// left of the patch.
+fn quoted_map(message: &str) -> Option<(usize, usize)> {
+    const BEGIN: &str = "Invalid value: \"map[";
+    const END: &str = "]\": ";
+    let begin = message.find(BEGIN)? + BEGIN.len() - "map[".len();
+    Some((begin, message.rfind(END)? + 1))
+}
+
+/// The JSON object that a message about an invalid patch quotes, with what is around it.
+fn quoted_object(message: &str) -> Option<(&str, Value, &str)> {
+    const BEGIN: &str = "Invalid value: \"{";
+    let begin = message.find(BEGIN)? + BEGIN.len() - 2;
+    let mut values = serde_json::Deserializer::from_str(&message[begin..]).into_iter::<String>();
+    let text = values.next()?.ok()?;
+    let end = begin + values.byte_offset();
+    let object = serde_json::from_str(&text).ok()?;
+    Some((&message[..begin], object, &message[end..]))
 }
 
 fn sorted<K: Ord>(mut values: Vec<Value>, key: impl Fn(&Value) -> K) -> Value {
@@ -210,6 +251,15 @@ fn uid_at(text: &str) -> Option<usize> {
         part.len() == *length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
     });
     is_uid.then_some(36)
+}
+
+/// A name that the server made of a prefix of [`super::generate`].
+fn generated_at(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix(GENERATED)?;
+    let (serial, random) = rest.split_at(digits_at(rest)?);
+    let random = random.strip_prefix('-')?.get(..RANDOM_LETTERS)?;
+    let is_name = random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_name.then_some(GENERATED.len() + serial.len() + 1 + RANDOM_LETTERS)
 }
 
 fn address_at(text: &str) -> Option<usize> {

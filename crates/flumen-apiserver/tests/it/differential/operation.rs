@@ -14,7 +14,7 @@ pub(crate) struct Operation {
     pub content_type: Option<&'static str>,
     pub accept: Option<&'static str>,
     pub body: Body,
-    /// The object whose event ends a watch; everything else is one answer.
+    /// The path of the object whose event ends a watch; everything else is one answer.
     pub until: Option<String>,
 }
 

@@ -1,13 +1,18 @@
 //! Sends a sequence to both servers, finds the first difference, and the shortest sequence that shows it.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use serde_json::{Value, json};
 
 use super::{
+    known,
     memory::Memory,
     normal::Normal,
     operation::Operation,
@@ -21,6 +26,8 @@ pub(crate) struct Pair {
     pub embedded: Server,
     pub namespaces: AtomicUsize,
     pub sent: AtomicUsize,
+    /// How often differences were met that are known.
+    pub known: Mutex<BTreeMap<&'static str, usize>>,
 }
 
 /// Where the answers of a sequence part.
@@ -46,7 +53,6 @@ impl Side<'_> {
         if (200..300).contains(&status) {
             self.memory.learn(operation, &body);
         }
-        self.normal.know_names(self.memory.generated());
         let body = self.normal.value(body);
         json!({ "status": status, "type": content_type, "warnings": warnings, "body": body })
     }
@@ -72,6 +78,14 @@ impl Pair {
                 tokio::join!(real.answer(operation), embedded.answer(operation));
             let mut places = Vec::new();
             differences(&theirs, &ours, String::new(), &mut places);
+            places.retain(|(_, real, embedded)| match known::reason(real, embedded) {
+                Some(reason) => {
+                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    *known.entry(reason).or_default() += 1;
+                    false
+                }
+                None => true,
+            });
             if !places.is_empty() {
                 return Some(Difference { at, places });
             }

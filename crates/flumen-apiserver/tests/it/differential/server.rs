@@ -84,15 +84,20 @@ async fn read(mut response: Response, operation: &Operation, memory: &Memory) ->
         body: Value::Null,
     };
     let until = operation.until.as_ref().filter(|_| answer.status == 200);
+    if until.is_some_and(|path| !memory.knows(path)) {
+        // The object that would end the watch was refused.
+        return answer;
+    }
+    let until = until.map(|path| memory.fill(path.rsplit('/').next().unwrap_or_default()));
     let mut bytes = Vec::new();
     let mut events = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
         bytes.extend_from_slice(&chunk);
-        let Some(until) = until else { continue };
+        let Some(until) = &until else { continue };
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = bytes.drain(..=end).collect();
             let event: Value = serde_json::from_slice(&line).unwrap_or_default();
-            let is_last = names(&event["object"], &memory.fill(until));
+            let is_last = names(&event["object"], until);
             if event["type"] != "BOOKMARK" {
                 events.push(event);
             }
