@@ -114,18 +114,20 @@ impl Versions for ResourceVersions {
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         match (self.other(from), self.other(api_version)) {
-            (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => match to.behaviour {
-                Behaviour::Builtin { .. } => {
-                    let hub = rules::to_hub(from, object.clone());
-                    Ok(rules::from_hub(to, hub))
-                }
+            (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
                 // Nothing is pruned or filled in: what another version does not know is an error.
-                Behaviour::Custom { .. } => {
-                    let mut object = object.clone();
-                    object["apiVersion"] = api_version.into();
-                    Ok(object)
-                }
-            },
+                Ok(match (&from.behaviour, &to.behaviour) {
+                    (
+                        Behaviour::Builtin { kind: from, .. },
+                        Behaviour::Builtin { kind: to, .. },
+                    ) => flumen_kinds::convert_as_is(object.clone(), from, to),
+                    _ => {
+                        let mut object = object.clone();
+                        object["apiVersion"] = api_version.into();
+                        object
+                    }
+                })
+            }
             _ => Ok(object.clone()),
         }
     }

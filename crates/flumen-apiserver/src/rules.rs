@@ -138,7 +138,8 @@ pub(crate) fn read_merged(
         Behaviour::Builtin { kind, .. } => {
             let refused = |fault: String| {
                 let (namespace, name) = (meta::text(config, "namespace"), meta::name(config));
-                let version = if kind.group.is_empty() { "/v1".to_owned() } else { resource.api_version() };
+                let version =
+                    if kind.group.is_empty() { "/v1".to_owned() } else { resource.api_version() };
                 format!(
                     "failed to convert new object ({namespace}/{name}; {version}, Kind={kind}) to proper version: \
                      unable to convert unstructured object to {version}, Kind={kind}: {fault}",

@@ -17,7 +17,7 @@ mod validate;
 mod warnings;
 
 pub use canonical::zero;
-pub use convert::{convert, remove_converted_annotations, stored_version};
+pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
     duplicates, restore_fault, syntax_fault,

@@ -292,9 +292,11 @@ fn check_items(present: &[Value], patch: &[Value]) -> Result<bool> {
         }
         match first {
             Some(first) if !same_type(first, item) => {
-                return Err(StrategicError::Other(
-                    "list element types are not identical".to_owned(),
-                ));
+                let lists = Value::from(vec![present.to_vec(), patch.to_vec()]);
+                let lists = Printed(&lists);
+                return Err(StrategicError::Other(format!(
+                    "list element types are not identical: {lists}"
+                )));
             }
             _ => first = Some(item),
         }

@@ -17,7 +17,7 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     let mut object = body::object(request, options.field_validation)?;
     wipe_system_fields(&mut object);
     body::match_namespace(request, &mut object)?;
-    write::deduplicate_owners(request, &mut object);
+    write::deduplicate_owners(request, &mut object, "");
     let inherits = rules::inherit_early(&request.resource, &mut object);
     let mut object = write::own(request, None, object, &options, "");
     if inherits && !meta::name(&object).is_empty() {

@@ -59,15 +59,14 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
         body::match_namespace(request, &mut object)?;
         body::match_name(request, &object)?;
-        write::deduplicate_owners(request, &mut object);
+        write::deduplicate_owners(request, &mut object, " after mutating admission happens");
         Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {
         name,
         subresource,
         make: &make,
-        creates: applies
-            && (subresource.is_empty() || rules::creates_on_update(&request.resource)),
+        creates: applies && (subresource.is_empty() || rules::creates_on_update(&request.resource)),
         uid: None,
         options: &options,
     };

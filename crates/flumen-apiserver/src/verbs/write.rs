@@ -190,7 +190,7 @@ pub(crate) fn own(
 }
 
 /// Owners that are named twice are kept once.
-pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value) {
+pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value, when: &str) {
     let Some(Value::Array(owners)) =
         object.get_mut("metadata").and_then(|meta| meta.get_mut("ownerReferences"))
     else {
@@ -208,7 +208,7 @@ pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value) {
     *owners = kept;
     if !duplicates.is_empty() {
         request.warn(format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references \
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references \
              in 1.20+, and may reject such requests as early as 1.24; please fix your requests; \
              duplicate UID(s) observed: {}",
             duplicates.join(", ")

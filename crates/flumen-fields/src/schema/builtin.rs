@@ -46,7 +46,9 @@ impl SchemaBuilder {
     /// The metadata of an object within another.
     pub fn embedded_meta(&mut self) -> NodeId {
         match Api::get().type_named(OBJECT_META) {
-            Some(of) => Types { builder: self, known: HashMap::new() }.of_struct(of, &Topology::Natural),
+            Some(of) => {
+                Types { builder: self, known: HashMap::new() }.of_struct(of, &Topology::Natural)
+            }
             None => Self::DEDUCED,
         }
     }

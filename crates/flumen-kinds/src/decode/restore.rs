@@ -83,12 +83,7 @@ fn check(api: &'static Api, value: &Value, form: &'static Form) -> Result<(), St
     }
 }
 
-fn whole(
-    api: &'static Api,
-    value: &Value,
-    form: &'static Form,
-    kind: &str,
-) -> Result<(), String> {
+fn whole(api: &'static Api, value: &Value, form: &'static Form, kind: &str) -> Result<(), String> {
     match value {
         Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() != 0.0) => {
             Err(format!("cannot convert float64 to {}", leaf::go_type(api, form)))

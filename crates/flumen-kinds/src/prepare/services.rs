@@ -161,12 +161,10 @@ impl Needs {
         let spec = service.part("spec");
         let of = spec.text("type");
         let load_balancer = of == "LoadBalancer";
-        let node_port = of == "NodePort"
-            || (load_balancer && spec.truth_given("allocateLoadBalancerNodePorts") != Some(false));
         let local = spec.text("externalTrafficPolicy") == "Local";
         Self {
             cluster_ip: matches!(of, "ClusterIP" | "NodePort" | "LoadBalancer"),
-            node_port,
+            node_port: matches!(of, "NodePort" | "LoadBalancer"),
             health_check: load_balancer && local,
             load_balancer,
             external_traffic: matches!(of, "NodePort" | "LoadBalancer")

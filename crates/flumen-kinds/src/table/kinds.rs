@@ -81,7 +81,7 @@ const TABLES: &[(&str, &str, &[Cell])] = &[
         Number("status.currentReplicas"), Age,
     ]),
     ("autoscaling", "Scale", &[Name, Number("spec.replicas"), Number("status.replicas"), Age]),
-    ("apiextensions.k8s.io", "Scale", &[Name, Number("spec.replicas"), Number("status.replicas"), Age]),
+    ("apiextensions.k8s.io", "Scale", &[Name, With(scaling::desired), Number("status.replicas"), Age]),
     ("batch", "CronJob", &[
         Name, Text("spec.schedule"), Or("spec.timeZone", "<none>"), With(workload::suspended),
         Count(&["status.active"]), With(workload::last_schedule), Age,

@@ -12,7 +12,8 @@ use super::{
 };
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
+const METADATA: &str =
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
 const METADATA_LIST: &str =
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 /// Few, so that operations meet.
@@ -180,8 +181,14 @@ impl<'a> Generator<'a> {
             }
             4 => {
                 let mut change = fields(&mut self.random, self.kind);
-                let field = *self.random.pick(&["resourceVersion", "uid", "creationTimestamp", "managedFields"]);
-                change["metadata"][field] = if self.random.one_in(2) { Value::Null } else { odd(&mut self.random) };
+                let field = *self.random.pick(&[
+                    "resourceVersion",
+                    "uid",
+                    "creationTimestamp",
+                    "managedFields",
+                ]);
+                change["metadata"][field] =
+                    if self.random.one_in(2) { Value::Null } else { odd(&mut self.random) };
                 Body::Seen { path: path.clone(), change }
             }
             _ => Body::Seen { path: path.clone(), change: fields(&mut self.random, self.kind) },
@@ -221,7 +228,9 @@ impl<'a> Generator<'a> {
         match self.random.below(10) {
             0 => options["preconditions"] = json!({ "uid": format!("${{uid:{path}}}") }),
             1 => options["preconditions"] = json!({ "resourceVersion": format!("${{rv:{path}}}") }),
-            2 => options["preconditions"] = json!({ "uid": "11111111-1111-1111-1111-111111111111" }),
+            2 => {
+                options["preconditions"] = json!({ "uid": "11111111-1111-1111-1111-111111111111" })
+            }
             3 => options["preconditions"] = json!({ "resourceVersion": "1" }),
             4 => options["gracePeriodSeconds"] = json!(0),
             5 => options["orphanDependents"] = json!(true),
@@ -308,9 +317,8 @@ impl<'a> Generator<'a> {
         let create = Operation::new("POST", collection.clone()).with_json(&last);
         let selector = if self.random.one_in(3) { "tier=a" } else { "" };
         let mut watch = self.private(Operation::new("GET", collection.clone()), selector);
-        watch = watch
-            .with("watch", "true")
-            .with("resourceVersion", format!("${{start:{collection}}}"));
+        watch =
+            watch.with("watch", "true").with("resourceVersion", format!("${{start:{collection}}}"));
         watch.accept = *self.random.pick(&[None, None, Some(TABLE), Some(METADATA)]);
         watch.until = Some(format!("{collection}/{}", kind.name(LAST)));
         [create, watch]

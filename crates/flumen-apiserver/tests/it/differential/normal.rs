@@ -56,7 +56,11 @@ impl Normal {
                     })
                 }
                 // When a deletion begins, the server keeps those of a namespace in a hash map.
-                ("finalizers", Value::Array(names)) if names.iter().any(|name| name == "orphan" || name == "foregroundDeletion") => {
+                ("finalizers", Value::Array(names))
+                    if names
+                        .iter()
+                        .any(|name| name == "orphan" || name == "foregroundDeletion") =>
+                {
                     sorted(names, Value::to_string)
                 }
                 ("causes", causes @ Value::Array(_)) => {
@@ -139,9 +143,7 @@ impl Normal {
             format!("{}<random>", &name[..name.len() - RANDOM_LETTERS])
         });
         text = replace(&text, uid_at, |uid| format!("<uid#{}>", number(&mut self.uids, uid)));
-        text = replace(&text, address_at, |ip| {
-            format!("<ip#{}>", number(&mut self.addresses, ip))
-        });
+        text = replace(&text, address_at, |ip| format!("<ip#{}>", number(&mut self.addresses, ip)));
         if text.contains("esourceVersion") {
             let versions = &self.versions;
             text = replace(&text, digits_at, |digits| {
@@ -155,9 +157,9 @@ impl Normal {
     fn is_recent(&self, text: &str) -> bool {
         let is_time = text.len() >= 20 && text.ends_with('Z') && text.as_bytes()[10] == b'T';
         is_time
-            && text.parse::<Timestamp>().is_ok_and(|time| {
-                (self.now - 24.hours()..self.now + 24.hours()).contains(&time)
-            })
+            && text
+                .parse::<Timestamp>()
+                .is_ok_and(|time| (self.now - 24.hours()..self.now + 24.hours()).contains(&time))
     }
 }
 

@@ -16,7 +16,8 @@ pub(crate) const APPLY: &str = "application/apply-patch+yaml";
 /// The media type and the text of a patch.
 pub(crate) fn patch(random: &mut Random, kind: &Kind) -> (&'static str, String) {
     if random.one_in(25) {
-        let wrong = ["", "{", "[]", "{}", "null", "1", "\"x\"", "[1]", r#"[{"op":"nope"}]"#, "a: b"];
+        let wrong =
+            ["", "{", "[]", "{}", "null", "1", "\"x\"", "[1]", r#"[{"op":"nope"}]"#, "a: b"];
         let media = *random.pick(&[JSON, MERGE, STRATEGIC, "application/json", "text/plain"]);
         return (media, (*random.pick(&wrong)).to_owned());
     }

@@ -74,11 +74,10 @@ impl Pair {
         }
         for (at, operation) in operations.iter().enumerate() {
             self.sent.fetch_add(1, Ordering::Relaxed);
-            let (theirs, ours) =
-                tokio::join!(real.answer(operation), embedded.answer(operation));
+            let (theirs, ours) = tokio::join!(real.answer(operation), embedded.answer(operation));
             let mut places = Vec::new();
             differences(&theirs, &ours, String::new(), &mut places);
-            places.retain(|(_, real, embedded)| match known::reason(real, embedded) {
+            places.retain(|(place, real, embedded)| match known::reason(place, real, embedded) {
                 Some(reason) => {
                     let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
                     *known.entry(reason).or_default() += 1;

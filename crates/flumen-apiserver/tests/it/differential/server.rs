@@ -64,10 +64,8 @@ impl Server {
         let mut url = format!("{}{}", self.base, memory.fill(&operation.path));
         for (place, (name, value)) in operation.query.iter().enumerate() {
             let value = memory.fill(value);
-            let value = percent_encoding::utf8_percent_encode(
-                &value,
-                percent_encoding::NON_ALPHANUMERIC,
-            );
+            let value =
+                percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC);
             url += &format!("{}{name}={value}", if place == 0 { '?' } else { '&' });
         }
         url
