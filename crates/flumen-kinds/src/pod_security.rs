@@ -111,7 +111,7 @@ impl PodSecurity {
                 level
             });
             let version = text(&version_key).map(|text| {
-                parse_version(text).unwrap_or_else(|| {
+                parse_version(text).unwrap_or_else(|()| {
                     errors.push(invalid(&version_key, text, "must be \"latest\" or \"v1.x\""));
                     None
                 })
@@ -149,12 +149,15 @@ fn invalid(key: &str, value: &str, why: &str) -> FieldError {
 }
 
 /// The minor version, none for the newest.
-fn parse_version(text: &str) -> Option<Option<u32>> {
+fn parse_version(text: &str) -> Result<Option<u32>, ()> {
     if text == "latest" {
-        return Some(None);
+        return Ok(None);
     }
-    let minor = text.strip_prefix("v1.")?;
+    let minor = text.strip_prefix("v1.").ok_or(())?;
     let is_plain = minor.bytes().all(|byte| byte.is_ascii_digit());
     let is_short = minor == "0" || !minor.starts_with('0');
-    (is_plain && is_short).then(|| minor.parse().ok()).flatten().map(Some)
+    match minor.parse() {
+        Ok(minor) if is_plain && is_short => Ok(Some(minor)),
+        _ => Err(()),
+    }
 }

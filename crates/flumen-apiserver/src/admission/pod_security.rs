@@ -138,6 +138,8 @@ fn check_present(attempt: &Attempt<'_>, namespace: &str, standard: &SecurityStan
         })
         .collect();
     warnings.sort_unstable();
-    warnings.into_iter().for_each(|warning| attempt.request.warn(warning));
+    for warning in warnings {
+        attempt.request.warn(warning);
+    }
     Ok(())
 }

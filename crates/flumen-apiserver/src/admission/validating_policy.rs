@@ -138,14 +138,12 @@ fn params(
         _ => attempt.namespace(),
     };
     let location = &resource.location;
-    let found: Vec<Value> = match reference["name"].as_str().filter(|name| !name.is_empty()) {
-        Some(name) => {
-            attempt.find(&location.group, &location.plural, namespace, name)?.into_iter().collect()
-        }
-        None => {
-            let all = attempt.all(&location.group, &location.plural, namespace)?.into_iter();
-            all.filter(|object| matching::selects(&reference["selector"], object)).collect()
-        }
+    let name = reference["name"].as_str().filter(|name| !name.is_empty());
+    let found: Vec<Value> = if let Some(name) = name {
+        attempt.find(&location.group, &location.plural, namespace, name)?.into_iter().collect()
+    } else {
+        let all = attempt.all(&location.group, &location.plural, namespace)?.into_iter();
+        all.filter(|object| matching::selects(&reference["selector"], object)).collect()
     };
     if found.is_empty() && reference["parameterNotFoundAction"] == "Deny" {
         let why = "no params found for policy binding with `Deny` parameterNotFoundAction";

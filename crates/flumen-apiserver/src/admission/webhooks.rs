@@ -41,7 +41,7 @@ pub(super) async fn mutate(
         }
         let response = ask(attempt, object, webhook, &version, true).await?;
         let changed = match response.map(|response| response.patch) {
-            Some(Some(patch)) => patched(attempt, object, webhook, &version, patch)?,
+            Some(Some(patch)) => patched(attempt, object, webhook, &version, &patch)?,
             _ => false,
         };
         rounds.asked(place, webhook["reinvocationPolicy"] == "IfNeeded", changed);
@@ -170,7 +170,7 @@ fn patched(
     object: &mut Value,
     webhook: &Value,
     version: &Resource,
-    patch: JsonPatch,
+    patch: &JsonPatch,
 ) -> Result<bool> {
     let name = webhook["name"].as_str().unwrap_or_default();
     if patch.len() == 0 {

@@ -190,9 +190,10 @@ fn convert(review: &Value) -> Value {
         })
         .collect();
     let fails = converted.iter().any(|object| object["metadata"]["name"] == "stubborn");
-    let result = match fails {
-        false => json!({ "status": "Success" }),
-        true => json!({ "status": "Failure", "message": "it does not want to" }),
+    let result = if fails {
+        json!({ "status": "Failure", "message": "it does not want to" })
+    } else {
+        json!({ "status": "Success" })
     };
     json!({
         "apiVersion": review["apiVersion"],

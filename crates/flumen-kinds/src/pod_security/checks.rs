@@ -75,6 +75,7 @@ pub(super) fn violations(pod: &Value, is_restricted: bool, version: u32) -> Vec<
     CHECKS.iter().filter(applies).filter_map(|check| (check.run)(pod, version)).collect()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is how checks end")]
 pub(super) fn violation(reason: &'static str, detail: String) -> Option<Violation> {
     Some(Violation { reason, detail })
 }
