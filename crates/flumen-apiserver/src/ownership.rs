@@ -116,17 +116,16 @@ impl Versions for ResourceVersions {
         match (self.other(from), self.other(api_version)) {
             (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
                 // Nothing is pruned or filled in: what another version does not know is an error.
-                Ok(match (&from.behaviour, &to.behaviour) {
-                    (
-                        Behaviour::Builtin { kind: from, .. },
-                        Behaviour::Builtin { kind: to, .. },
-                    ) => flumen_kinds::convert_as_is(object.clone(), from, to),
-                    _ => {
-                        let mut object = object.clone();
-                        object["apiVersion"] = api_version.into();
-                        object
-                    }
-                })
+                let mut object = object.clone();
+                if let (
+                    Behaviour::Builtin { kind: from, .. },
+                    Behaviour::Builtin { kind: to, .. },
+                ) = (&from.behaviour, &to.behaviour)
+                {
+                    return Ok(flumen_kinds::convert_as_is(object, from, to));
+                }
+                object["apiVersion"] = api_version.into();
+                Ok(object)
             }
             _ => Ok(object.clone()),
         }

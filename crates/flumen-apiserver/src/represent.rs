@@ -157,9 +157,12 @@ fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, V
         }
         Behaviour::Builtin { kind, hub } => {
             // Cells show the version that is stored, which may know more.
-            let mut items = items.iter().map(|item| match std::ptr::eq(*kind, *hub) {
-                true => Cow::Borrowed(item),
-                false => Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub)),
+            let mut items = items.iter().map(|item| {
+                if std::ptr::eq(*kind, *hub) {
+                    Cow::Borrowed(item)
+                } else {
+                    Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub))
+                }
             });
             of_table(Table::of(kind.group, kind.kind), &mut items)
         }

@@ -5,6 +5,7 @@
 //! Preparation, validation and admission see the hub.
 
 mod custom;
+mod merged;
 mod scale;
 
 use std::{borrow::Cow, sync::Arc};
@@ -14,6 +15,7 @@ use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField}
 use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
 use serde_json::{Value, json};
 
+pub(crate) use self::merged::read_merged;
 pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta, storage::Stored};
@@ -126,37 +128,6 @@ fn refuse_other_kind(kind: &ApiKind, value: &Value) -> Result<(), String> {
         flumen_kinds::decode_value(value, other.object)?;
     }
     Err(format!("{named} cannot be handled as a {}", kind.kind))
-}
-
-/// Reads what an apply of a configuration made of an object.
-pub(crate) fn read_merged(
-    resource: &Resource,
-    mut merged: Value,
-    config: &Value,
-) -> Result<Value, String> {
-    match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => {
-            let refused = |fault: String| {
-                let (namespace, name) = (meta::text(config, "namespace"), meta::name(config));
-                let version =
-                    if kind.group.is_empty() { "/v1".to_owned() } else { resource.api_version() };
-                format!(
-                    "failed to convert new object ({namespace}/{name}; {version}, Kind={kind}) to proper version: \
-                     unable to convert unstructured object to {version}, Kind={kind}: {fault}",
-                    kind = kind.kind,
-                )
-            };
-            if let Some(fault) = flumen_kinds::restore_fault(&merged, kind.object) {
-                return Err(refused(fault));
-            }
-            read_value(resource, &merged).map(|read| read.object).map_err(refused)
-        }
-        Behaviour::Custom { version, .. } => {
-            version.admit_merged(&mut merged)?;
-            version.default(&mut merged);
-            Ok(merged)
-        }
-    }
 }
 
 pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
@@ -286,6 +257,13 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
             }
         }
         Behaviour::Custom { version, .. } => version.prepare_create(object),
+    }
+}
+
+/// Fills in what a new object says in an old way, after it was found to be valid.
+pub(crate) fn finish_create(resource: &Resource, object: &mut Value) {
+    if let Behaviour::Builtin { hub, .. } = &resource.behaviour {
+        flumen_kinds::finish_create(hub, object);
     }
 }
 

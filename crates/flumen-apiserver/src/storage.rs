@@ -7,7 +7,7 @@
 use flumen_store::{CommitError, Condition, Entry, ReadError, Revision, Store, Transaction};
 use serde_json::Value;
 
-use crate::{ApiError, Reason, Resource, meta, rules};
+use crate::{ApiError, Reason, Resource, admission::Charges, meta, rules};
 
 /// An object with the revision that it was read at.
 #[derive(Clone, Debug)]
@@ -87,9 +87,16 @@ pub(crate) fn encode_new(resource: &Resource, object: &mut Value) -> Result<Vec<
     let changed = rules::fill_defaults(resource, object);
     let mut value = encode(resource, object)?;
     if changed {
-        value.push(UNSETTLED);
+        unsettle(&mut value);
     }
     Ok(value)
+}
+
+/// Marks a value so that the next write is stored even if it changes nothing.
+pub(crate) fn unsettle(value: &mut Vec<u8>) {
+    if value.last() != Some(&UNSETTLED) {
+        value.push(UNSETTLED);
+    }
 }
 
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {
@@ -105,8 +112,20 @@ pub(crate) async fn put(
     expected: Option<Revision>,
     value: Vec<u8>,
 ) -> Result<Revision, WriteError> {
+    put_with(store, key, expected, &value, Charges::default()).await
+}
+
+/// The same, with what that costs.
+pub(crate) async fn put_with(
+    store: &Store,
+    key: String,
+    expected: Option<Revision>,
+    value: &[u8],
+    charges: Charges,
+) -> Result<Revision, WriteError> {
     let condition = expected.map_or(Condition::Absent, Condition::At);
-    commit(store, Transaction::new().require(key.clone(), condition).put(key, value)).await
+    let transaction = Transaction::new().require(key.clone(), condition).put(key, value);
+    commit(store, charges.add_to(transaction)).await
 }
 
 pub(crate) async fn delete(

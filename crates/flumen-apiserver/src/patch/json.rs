@@ -20,6 +20,10 @@ impl JsonPatch {
         Self(operations)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The containers that the paths lead through, as a tree of objects.
     pub(crate) fn touched(&self) -> Value {
         let mut tree = Value::Object(Map::new());

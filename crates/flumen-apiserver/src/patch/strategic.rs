@@ -127,9 +127,10 @@ fn merge_map(
         match (present, value) {
             (Value::Object(present), Value::Object(value)) => {
                 let (shape, strategy) = shape.member(&key)?;
-                *present = match strategy.replace {
-                    true => value,
-                    false => merge_map(std::mem::take(present), value, shape)?,
+                *present = if strategy.replace {
+                    value
+                } else {
+                    merge_map(std::mem::take(present), value, shape)?
                 };
             }
             (Value::Array(present), Value::Array(value)) => {

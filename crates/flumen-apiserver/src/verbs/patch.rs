@@ -47,6 +47,10 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
                 let object = ownership.apply(present.as_ref(), &config, manager, force)?;
+                if rules::patch_type(resource).is_none() && has_null(&object["metadata"]) {
+                    // Custom resources are stored as they were merged.
+                    request.unsettle();
+                }
                 let done = rules::read_merged(&request.resource, object, &config);
                 done.map_err(|why| ApiError::new(500, None, why))?
             }
@@ -59,7 +63,6 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
         body::match_namespace(request, &mut object)?;
         body::match_name(request, &object)?;
-        write::deduplicate_owners(request, &mut object, " after mutating admission happens");
         Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {
@@ -103,6 +106,13 @@ impl Change {
             return configuration(request, validation).map(Self::Apply);
         }
         Patch::parse(request, validation).map(Self::Patch)
+    }
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
+        _ => false,
     }
 }
 
@@ -152,11 +162,11 @@ impl Patch {
         let is_strict = validation != FieldValidation::Ignore;
         match request.call.media {
             Some(Media::JsonPatch) => {
-                let (list, item) = match is_strict {
-                    true => ("[]handlers.jsonPatchOp", "handlers.jsonPatchOp"),
-                    false => ("jsonpatch.Patch", "jsonpatch.Operation"),
+                let (prefix, list, item) = if is_strict {
+                    (DECODING, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp")
+                } else {
+                    ("", "jsonpatch.Patch", "jsonpatch.Operation")
                 };
-                let prefix = if is_strict { DECODING } else { "" };
                 let operations = match read(body, prefix)? {
                     Value::Null => Vec::new(),
                     Value::Array(items) => items,

@@ -101,9 +101,13 @@ impl Sent {
             paths.iter().map(|(version, path)| (&**version, path.as_deref())).collect();
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
+        let owned = flumen_fields::scale_from_parent(managed, paths);
+        if let Self::Change(Change::Apply(_)) = self {
+            check_owned(request, owned.is_some())?;
+        }
         let mut present = rules::scale_of(&request.resource, &live.object)?;
-        if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
-            meta::set(&mut present, "managedFields", managed);
+        if let Some(owned) = owned {
+            meta::set(&mut present, "managedFields", owned);
         }
         let scale = self.scale(request, &present, options)?;
         check(request, &scale, &live.object)?;
@@ -164,8 +168,26 @@ impl Sent {
     }
 }
 
-/// Merges what was applied. The real server fails at that for custom resources: it cannot convert the
-/// empty scale that it begins with where nobody owns the replicas, nor a scale that has changed.
+/// The real server cannot convert the scale of a custom resource: neither the empty one that it begins
+/// with where nobody owns the replicas, nor one that has changed.
+fn not_converted(what: &str, object: &Value) -> ApiError {
+    let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
+    let why = format!(
+        "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: request to \
+         convert CR to an invalid group/version: {SCALE_VERSION}"
+    );
+    ApiError::new(500, None, why)
+}
+
+fn check_owned(request: &Request<'_>, is_owned: bool) -> Result<(), ApiError> {
+    if is_owned || matches!(request.resource.behaviour, Behaviour::Builtin { .. }) {
+        return Ok(());
+    }
+    let what = "failed to create manager for existing fields: failed to convert live";
+    Err(not_converted(what, &Value::Null))
+}
+
+/// Merges what was applied.
 fn applied(
     request: &Request<'_>,
     ownership: &Ownership<'_>,
@@ -173,25 +195,12 @@ fn applied(
     config: &Value,
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
-    let fails = matches!(request.resource.behaviour, Behaviour::Custom { .. });
-    let not_converted = |what: &str, object: &Value| {
-        let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
-        let why = format!(
-            "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: \
-             request to convert CR to an invalid group/version: {SCALE_VERSION}"
-        );
-        Err(ApiError::new(500, None, why))
-    };
-    let is_owned = meta::of(present).is_some_and(|meta| meta.contains_key("managedFields"));
-    if fails && !is_owned {
-        let what = "failed to create manager for existing fields: failed to convert live";
-        return not_converted(what, &Value::Null);
-    }
     let scale =
         flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
             .map_err(ownership::refused)?;
-    if fails && scale["spec"] != present["spec"] {
-        return not_converted("failed to convert new", config);
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if is_custom && scale["spec"] != present["spec"] {
+        return Err(not_converted("failed to convert new", config));
     }
     Ok(scale)
 }

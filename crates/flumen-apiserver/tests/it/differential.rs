@@ -59,7 +59,7 @@ async fn random_sequences_are_answered_as_by_the_real_server() {
     let fixture = Fixture::start().await;
     let pair = Pair {
         real: Server::new(proxy.server().to_owned(), None),
-        embedded: Server::new(format!("http://{}", fixture.address()), Some(ADMIN_TOKEN)),
+        embedded: Server::new(fixture.url(), Some(ADMIN_TOKEN)),
         namespaces: AtomicUsize::new(0),
         sent: AtomicUsize::new(0),
         known: Mutex::default(),

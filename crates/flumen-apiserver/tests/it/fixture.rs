@@ -1,6 +1,6 @@
 //! A server and the simplest client that there is.
 
-use std::{fmt::Write as _, net::SocketAddr};
+use std::fmt::Write as _;
 
 use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
 use flumen_store::{Options, Store};
@@ -62,8 +62,9 @@ impl Fixture {
         Self { server: Server::start(api, options).await.expect("it works") }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.server.address()
+    /// Where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.server.address())
     }
 
     /// A request of the administrator.

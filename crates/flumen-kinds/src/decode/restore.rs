@@ -29,7 +29,20 @@ fn fields(api: &'static Api, value: &Value, of: &'static Type) -> Result<(), Str
 
 fn check(api: &'static Api, value: &Value, form: &'static Form) -> Result<(), String> {
     match (form, value) {
-        (_, Value::Null) => Ok(()),
+        (_, Value::Null)
+        | (Form::IntOrString | Form::String(_) | Form::Duration, Value::String(_))
+        | (Form::Bool, Value::Bool(_))
+        | (Form::Float64, Value::Number(_))
+        // What reads itself from JSON is left to the reader of JSON.
+        | (
+            Form::Raw
+            | Form::Fields
+            | Form::Json
+            | Form::SchemaOrBool
+            | Form::SchemaOrArray
+            | Form::SchemaOrStrings,
+            _,
+        ) => Ok(()),
         (Form::Struct(of), _) => fields(api, value, api.type_of(*of)),
         (Form::Map(of), Value::Object(map)) => {
             map.values().try_for_each(|value| check(api, value, of))
@@ -50,15 +63,11 @@ fn check(api: &'static Api, value: &Value, form: &'static Form) -> Result<(), St
         (Form::Time | Form::MicroTime, Value::String(text)) => leaf::time(text, form).map(drop),
         (Form::Time | Form::MicroTime, _) => Err(unmarshal(value, "string")),
         (Form::Quantity, _) => leaf::quantity(Tape::of(value).root()).map(drop),
-        (Form::IntOrString, Value::String(_)) => Ok(()),
         (Form::IntOrString, Value::Number(number)) => match number.as_i64().map(i32::try_from) {
             Some(Ok(_)) => Ok(()),
             _ => Err(format!("json: cannot unmarshal number {number} into Go value of type int32")),
         },
         (Form::IntOrString, _) => Err(unmarshal(value, "int32")),
-        (Form::String(_) | Form::Duration, Value::String(_)) | (Form::Bool, Value::Bool(_)) => {
-            Ok(())
-        }
         // To Go, a number can become a letter.
         (Form::String(_) | Form::Duration, Value::Number(number)) if !number.is_f64() => {
             Err(format!("cannot convert int64 to {}", leaf::go_type(api, form)))
@@ -68,18 +77,7 @@ fn check(api: &'static Api, value: &Value, form: &'static Form) -> Result<(), St
         (Form::Int32(_), _) => whole(api, value, form, "int32"),
         (Form::Int64(_), _) => whole(api, value, form, "int64"),
         (Form::Uint8, _) => whole(api, value, form, "uint8"),
-        (Form::Float64, Value::Number(_)) => Ok(()),
         (Form::Float64, _) => Err(unrecognized("float64")),
-        // What reads itself from JSON is left to the reader of JSON.
-        (
-            Form::Raw
-            | Form::Fields
-            | Form::Json
-            | Form::SchemaOrBool
-            | Form::SchemaOrArray
-            | Form::SchemaOrStrings,
-            _,
-        ) => Ok(()),
     }
 }
 

@@ -67,7 +67,7 @@ impl<'a> Generator<'a> {
     }
 
     fn path(&self, name: &str) -> String {
-        format!("{}/{}", self.collection(), self.kind.name(name))
+        format!("{}/{}", self.collection(), self.kind.name_of(name))
     }
 
     fn operation(&mut self) -> Operation {
@@ -94,7 +94,7 @@ impl<'a> Generator<'a> {
     fn generate(&mut self) -> Operation {
         self.serial += 1;
         let mut manifest = whole(&mut self.random, self.kind, self.version, "unused");
-        let prefix = self.kind.name(&format!("{GENERATED}{}-", self.serial));
+        let prefix = self.kind.name_of(&format!("{GENERATED}{}-", self.serial));
         if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
             metadata.remove("name");
             metadata.insert("generateName".to_owned(), prefix.into());
@@ -158,7 +158,7 @@ impl<'a> Generator<'a> {
         json!({
             "apiVersion": "autoscaling/v1",
             "kind": "Scale",
-            "metadata": { "name": self.kind.name(name), "namespace": "${NS}" },
+            "metadata": { "name": self.kind.name_of(name), "namespace": "${NS}" },
             "spec": { "replicas": replicas },
         })
     }
@@ -229,7 +229,7 @@ impl<'a> Generator<'a> {
             0 => options["preconditions"] = json!({ "uid": format!("${{uid:{path}}}") }),
             1 => options["preconditions"] = json!({ "resourceVersion": format!("${{rv:{path}}}") }),
             2 => {
-                options["preconditions"] = json!({ "uid": "11111111-1111-1111-1111-111111111111" })
+                options["preconditions"] = json!({ "uid": "11111111-1111-1111-1111-111111111111" });
             }
             3 => options["preconditions"] = json!({ "resourceVersion": "1" }),
             4 => options["gracePeriodSeconds"] = json!(0),
@@ -253,10 +253,10 @@ impl<'a> Generator<'a> {
     fn get(&mut self, name: &str) -> Operation {
         let name = match (self.serial, self.random.one_in(4)) {
             (1.., true) => {
-                let prefix = self.kind.name(&format!("{GENERATED}{}-", self.serial));
+                let prefix = self.kind.name_of(&format!("{GENERATED}{}-", self.serial));
                 format!("${{name:{prefix}}}")
             }
-            _ => self.kind.name(name),
+            _ => self.kind.name_of(name),
         };
         let part = match self.random.below(8) {
             0 if self.kind.has_status => "/status",
@@ -320,7 +320,7 @@ impl<'a> Generator<'a> {
         watch =
             watch.with("watch", "true").with("resourceVersion", format!("${{start:{collection}}}"));
         watch.accept = *self.random.pick(&[None, None, Some(TABLE), Some(METADATA)]);
-        watch.until = Some(format!("{collection}/{}", kind.name(LAST)));
+        watch.until = Some(format!("{collection}/{}", kind.name_of(LAST)));
         [create, watch]
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 pub(crate) struct Kind {
     /// As in `apiVersion`, all served versions, the usual one first.
     pub versions: Vec<&'static str>,
-    pub kind: &'static str,
+    pub name: &'static str,
     pub plural: &'static str,
     pub namespaced: bool,
     pub has_status: bool,
@@ -26,7 +26,7 @@ impl Kind {
     }
 
     /// A name that no other sequence has.
-    pub(crate) fn name(&self, name: &str) -> String {
+    pub(crate) fn name_of(&self, name: &str) -> String {
         if self.namespaced { name.to_owned() } else { format!("${{NS}}-{name}") }
     }
 
@@ -69,7 +69,7 @@ fn head(line: &'static str) -> Kind {
     };
     Kind {
         versions: [version].into_iter().chain(others).copied().collect(),
-        kind,
+        name: kind,
         plural,
         namespaced: *scope == "namespaced",
         has_status: subresources.contains("status"),

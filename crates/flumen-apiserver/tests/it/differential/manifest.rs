@@ -43,7 +43,7 @@ pub(crate) fn fields(random: &mut Random, kind: &Kind) -> Value {
 }
 
 pub(crate) fn head(kind: &Kind, version: &str, name: &str) -> Value {
-    json!({ "apiVersion": version, "kind": kind.kind, "metadata": { "name": kind.name(name) } })
+    json!({ "apiVersion": version, "kind": kind.name, "metadata": { "name": kind.name_of(name) } })
 }
 
 fn decorate(random: &mut Random, kind: &Kind, manifest: &mut Value) {
@@ -148,7 +148,7 @@ pub(crate) fn odd(random: &mut Random) -> Value {
 /// Pointers to everything below a value, except what says where an object is.
 pub(crate) fn places(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
-    collect(value, String::new(), &mut all);
+    collect(value, "", &mut all);
     // There is always something to choose.
     all.push("/metadata/annotations/note".to_owned());
     all.retain(|place| {
@@ -158,7 +158,7 @@ pub(crate) fn places(value: &Value) -> Vec<String> {
     all
 }
 
-fn collect(value: &Value, at: String, all: &mut Vec<String>) {
+fn collect(value: &Value, at: &str, all: &mut Vec<String>) {
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     let below: Vec<(String, &Value)> = match value {
         Value::Object(map) => map.iter().map(|(key, value)| (escaped(key), value)).collect(),
@@ -166,10 +166,10 @@ fn collect(value: &Value, at: String, all: &mut Vec<String>) {
         _ => Vec::new(),
     };
     if !at.is_empty() {
-        all.push(at.clone());
+        all.push(at.to_owned());
     }
     for (key, value) in below {
-        collect(value, format!("{at}/{key}"), all);
+        collect(value, &format!("{at}/{key}"), all);
     }
 }
 

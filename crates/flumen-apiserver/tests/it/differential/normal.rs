@@ -80,10 +80,11 @@ impl Normal {
 
     fn metadata(&mut self, mut metadata: Map<String, Value>, is_list: bool) -> Value {
         if let Some(Value::String(version)) = metadata.get("resourceVersion") {
-            let version = match is_list {
+            let version = if is_list {
                 // The versions of others are in between.
-                true => "<list>".to_owned(),
-                false => format!("<rv#{}>", number(&mut self.versions, version.clone())),
+                "<list>".to_owned()
+            } else {
+                format!("<rv#{}>", number(&mut self.versions, version.clone()))
             };
             metadata.insert("resourceVersion".to_owned(), version.into());
         }
@@ -230,15 +231,12 @@ fn replace(
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let inside_word = out.chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric());
-        match find(rest).filter(|_| !inside_word) {
-            Some(length) => {
-                out.push_str(&with(rest[..length].to_owned()));
-                rest = &rest[length..];
-            }
-            None => {
-                out.push(letter);
-                rest = &rest[letter.len_utf8()..];
-            }
+        if let Some(length) = find(rest).filter(|_| !inside_word) {
+            out.push_str(&with(rest[..length].to_owned()));
+            rest = &rest[length..];
+        } else {
+            out.push(letter);
+            rest = &rest[letter.len_utf8()..];
         }
     }
     out

@@ -1,6 +1,6 @@
 //! One of the two servers: sends requests and reads answers.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use reqwest::{Client, Method, Response, header};
 use serde_json::Value;
@@ -66,7 +66,7 @@ impl Server {
             let value = memory.fill(value);
             let value =
                 percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC);
-            url += &format!("{}{name}={value}", if place == 0 { '?' } else { '&' });
+            let _ = write!(url, "{}{name}={value}", if place == 0 { '?' } else { '&' });
         }
         url
     }
