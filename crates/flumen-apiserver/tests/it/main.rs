@@ -6,6 +6,7 @@
 mod access;
 mod admission;
 mod definitions;
+mod documentation;
 mod documents;
 mod fixture;
 mod negotiation;
