@@ -1,6 +1,8 @@
 //! From a listener to requests.
 
-use std::{convert::Infallible, error::Error, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible, error::Error, net::SocketAddr, pin::pin, sync::Arc, time::Duration,
+};
 
 use hyper::{
     Request, Response,

@@ -20,7 +20,8 @@ async fn the_table_of_kinds_is_true() {
     let mut versions = vec!["/api/v1".to_owned()];
     for group in array(&server.get("/apis").await.json()["groups"]) {
         let of_group = array(&group["versions"]).iter();
-        versions.extend(of_group.map(|version| format!("/apis/{}", text(&version["groupVersion"]))));
+        versions
+            .extend(of_group.map(|version| format!("/apis/{}", text(&version["groupVersion"]))));
     }
     let mut served = BTreeSet::new();
     for version in versions {
