@@ -25,8 +25,8 @@ use crate::{
 use reviews::Review;
 use service_accounts::ServiceAccounts;
 
-pub(crate) use certificates::Presented;
 pub use certificates::{ClientAuthority, ClientAuthorityError};
+pub(crate) use certificates::{Presented, organizations};
 use rbac::Following;
 pub(crate) use rbac::Rbac;
 pub use static_tokens::{StaticTokens, TokenFileError};

@@ -41,6 +41,7 @@ mod state;
 mod storage;
 mod user;
 mod verbs;
+mod webhook;
 
 pub use admission::{AdmissionPlugin, UnknownPlugin};
 pub use answer::{Answer, Payload};

@@ -3,7 +3,7 @@
 //! The handshake takes any certificate whose key the client has. Whether it tells anything is for each
 //! request to say, so that a client with a stale one is answered, and not only hung up on.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use rustls::{
     DigitallySignedStruct, DistinguishedName, Error as RustlsError, RootCertStore, SignatureScheme,
@@ -112,7 +112,7 @@ pub(super) struct Refused;
 
 fn now() -> UnixTime {
     let seconds = u64::try_from(clock::now().as_second()).unwrap_or_default();
-    UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds))
+    UnixTime::since_unix_epoch(Duration::from_secs(seconds))
 }
 
 fn name(parsed: &Certificate, certificate: &[u8]) -> Presented {
@@ -126,16 +126,20 @@ fn name(parsed: &Certificate, certificate: &[u8]) -> Presented {
         [uid] if !uid.is_empty() => uid.clone(),
         _ => return Presented::Refused,
     };
-    let digest = Sha256::digest(certificate);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let credential = format!("X509SHA256={:x}", Sha256::digest(certificate));
     let until = parsed.tbs_certificate.validity.not_after.to_unix_duration();
     let user = User {
         name,
         uid,
-        groups: texts(subject, rfc4519::O).collect(),
-        extra: [(CREDENTIAL.to_owned(), vec![format!("X509SHA256={digest}")])].into(),
+        groups: organizations(subject).collect(),
+        extra: [(CREDENTIAL.to_owned(), vec![credential])].into(),
     };
     Presented::Known { user, until: UnixTime::since_unix_epoch(until) }
+}
+
+/// The groups that a name is of.
+pub(crate) fn organizations(name: &Name) -> impl Iterator<Item = String> + '_ {
+    texts(name, rfc4519::O)
 }
 
 /// All values of one attribute, in order.

@@ -97,10 +97,10 @@ impl Server {
         if !address.ip().is_unspecified() {
             names.push(address.ip().to_string());
         }
-        let identity = match &options.certificate {
-            _ if !options.tls => None,
-            Some(certificate) => Some(Identity::given(certificate)?),
-            None => Some(Identity::open(&options.state, &names)?),
+        let identity = match (options.tls, &options.certificate) {
+            (false, _) => None,
+            (true, Some(certificate)) => Some(Identity::given(certificate)?),
+            (true, None) => Some(Identity::open(&options.state, &names)?),
         };
         let clients = options.auth.client_authority.as_ref();
         let tls = identity.as_ref().map(|identity| identity.acceptor(clients)).transpose()?;

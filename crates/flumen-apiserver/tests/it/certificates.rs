@@ -92,8 +92,7 @@ async fn who(
     }
     let answer = request.send().await.expect("an answer");
     let status = answer.status().as_u16();
-    let mut answer: Value =
-        serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
+    let answer: Value = serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
     let user = answer.pointer("/status/userInfo");
     (status, user.unwrap_or(&answer["message"]).clone())
 }
