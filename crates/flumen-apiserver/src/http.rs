@@ -12,13 +12,12 @@ pub(crate) mod respond;
 pub(crate) mod route;
 mod server;
 mod service;
-mod stall;
 mod tls;
 
 use serde_json::{Value, json};
 
 pub use server::{Server, ServerError, ServerOptions};
-pub use tls::TlsError;
+pub use tls::{ServingCertificate, TlsError};
 
 pub(crate) use asked::Asked;
 pub(crate) use health::paths as health_paths;

@@ -54,7 +54,7 @@ const AT_ONCE: usize = 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_sequences_are_answered_as_by_the_real_server() {
-    let Some(cluster) = KubeCluster::shared() else { return };
+    let Some(cluster) = KubeCluster::shared_real() else { return };
     let proxy = KubeProxy::start(cluster);
     let fixture = Fixture::start().await;
     let pair = Pair {

@@ -5,8 +5,10 @@
 
 mod access;
 mod admission;
+mod certificates;
 mod definitions;
 mod differential;
+mod documentation;
 mod documents;
 mod fixture;
 mod hook;
