@@ -26,12 +26,13 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let change = Change::parse(request, options.field_validation)?;
     let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
+        let present = live.map(|live| rules::shown(&request.resource, &live.object));
         let mut object = match (&change, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
                 let read = |value: &Value| rules::read_value(&request.resource, value);
                 let of = rules::patch_type(&request.resource);
+                let present = present.into_owned();
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
                 write::own(request, live, object, &options, subresource)
             }
@@ -39,7 +40,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let (catalog, resource) = (request.api.catalog(), &request.resource);
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
-                let object = ownership.apply(present.as_ref(), config, manager, force)?;
+                let object = ownership.apply(present.as_deref(), config, manager, force)?;
                 read_applied(request, object)?
             }
         };
