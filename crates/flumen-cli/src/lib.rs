@@ -25,6 +25,7 @@ mod key_files;
 mod kustomizer_config;
 mod listing;
 mod local_delivery;
+mod memory;
 mod merged_kubeconfig;
 mod output;
 mod plan_document;

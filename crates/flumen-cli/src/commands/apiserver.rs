@@ -10,6 +10,7 @@ use flumen_sim::Controllers;
 use crate::{
     error::{CommandError, Failure},
     key_files::read_text,
+    memory,
     runtime::block_on,
     signals::Signals,
     ui::Ui,
@@ -65,6 +66,7 @@ enum Which {
 }
 
 pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
+    memory::return_at_once();
     block_on(async {
         let mut signals = Signals::listen()?;
         let server = ApiServer::start(args.options()?).await?;
