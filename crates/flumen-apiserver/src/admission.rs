@@ -4,24 +4,32 @@
 //! All are compiled in, in one order. A plugin may change objects, and refuse them after all have
 //! changed them.
 
+mod certificates;
+mod claim_resize;
 mod default_ingress_class;
 mod default_storage_class;
 mod default_tolerations;
 mod described;
+mod expressions;
 mod limit_ranger;
 mod matching;
 mod namespace_lifecycle;
+mod pod_security;
 mod priority;
+mod resource_quota;
 mod runtime_class;
 mod service_account;
 mod storage_protection;
 mod taint_nodes;
+mod topology_labels;
 mod validating_policy;
 mod webhooks;
 
 use flumen_store::Range;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+pub(crate) use self::{certificates::name_requester, resource_quota::Charges};
 
 use crate::{ApiError, Resource, meta, storage, verbs::Request};
 
@@ -75,25 +83,48 @@ const PLUGINS: &[Plugin] = &[
     Plugin { mutate: limit_ranger::mutate, validate: limit_ranger::validate },
     changes(service_account::mutate),
     changes(taint_nodes::mutate),
-    changes(priority::mutate),
+    refuses(pod_security::validate),
+    Plugin { mutate: priority::mutate, validate: priority::validate },
     changes(default_tolerations::mutate),
     changes(default_storage_class::mutate),
     changes(storage_protection::mutate),
-    changes(runtime_class::mutate),
+    refuses(claim_resize::validate),
+    Plugin { mutate: runtime_class::mutate, validate: runtime_class::validate },
+    refuses(certificates::validate),
     changes(default_ingress_class::mutate),
+    changes(topology_labels::mutate),
     refuses(validating_policy::validate),
 ];
 
-/// Lets all plugins change the object.
+/// Lets all plugins change the object. If a webhook did, they look at it a second time.
 pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
-    PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
-    webhooks::mutate(attempt, object).await
+    let mut rounds = webhooks::Rounds::default();
+    loop {
+        PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
+        webhooks::mutate(attempt, object, &mut rounds).await?;
+        if !rounds.repeat() {
+            return Ok(());
+        }
+    }
 }
 
 /// Lets all plugins refuse the object.
 pub(crate) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
     PLUGINS.iter().try_for_each(|plugin| (plugin.validate)(attempt, object))?;
     webhooks::validate(attempt, object).await
+}
+
+/// What the object costs, after all plugins have agreed to it.
+pub(crate) fn charges(attempt: &Attempt<'_>, object: &Value) -> Result<Charges> {
+    resource_quota::charges(attempt, object)
+}
+
+/// Several reasons as one text.
+fn joined(reasons: &[String]) -> String {
+    match reasons {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
 }
 
 impl Attempt<'_> {
@@ -116,11 +147,16 @@ impl Attempt<'_> {
         self.request.namespace()
     }
 
+    /// The name of the object; empty if it is generated later.
+    fn name<'b>(&'b self, object: &'b Value) -> &'b str {
+        let name = &*self.request.target().name;
+        if name.is_empty() { meta::name(object) } else { name }
+    }
+
     /// The refusal of this object.
     fn forbid(&self, object: &Value, why: &str) -> ApiError {
         let resource = self.resource();
-        let names =
-            [&*self.request.target().name, meta::name(object), meta::text(object, "generateName")];
+        let names = [self.name(object), meta::text(object, "generateName")];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown");
         ApiError::forbidden(&resource.group, &resource.plural, name, why)
     }

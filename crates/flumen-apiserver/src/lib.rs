@@ -42,6 +42,7 @@ mod state;
 mod storage;
 mod user;
 mod verbs;
+mod webhook;
 
 pub use answer::{Answer, Payload};
 pub use api::{Api, ApiOptions};
