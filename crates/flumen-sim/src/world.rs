@@ -245,3 +245,56 @@ fn mark_ending(object: &mut Value) {
         object::set(object, "/metadata/deletionTimestamp", "1970-01-01T00:00:00Z");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pod(name: &str, version: u64, controller: Option<&str>) -> Value {
+        let owners = controller.map(|uid| json!({ "uid": uid, "controller": true }));
+        json!({ "metadata": {
+            "namespace": "n",
+            "name": name,
+            "uid": format!("uid of {name}"),
+            "resourceVersion": version.to_string(),
+            "ownerReferences": owners.into_iter().collect::<Vec<_>>(),
+        }})
+    }
+
+    fn names<'a>(objects: impl Iterator<Item = &'a Value>) -> Vec<&'a str> {
+        objects.map(object::name).collect()
+    }
+
+    #[test]
+    fn objects_are_read_again_after_they_were_let_go() {
+        let mut world = World::default();
+        for number in 0..2 * MANY {
+            world.put(Kind::Pod, pod(&format!("pod-{number:03}"), 1, None));
+            world.rest();
+        }
+        assert!(world.read.borrow().len() < MANY);
+        let all: Vec<&Value> = world.list(Kind::Pod, "n").collect();
+        assert_eq!(all.len(), 2 * MANY);
+        assert_eq!(*all[7], pod("pod-007", 1, None));
+    }
+
+    #[test]
+    fn who_controls_what_follows_the_changes() {
+        let mut world = World::default();
+        world.put(Kind::Pod, pod("a", 1, None));
+        world.put(Kind::Pod, pod("b", 1, Some("owner")));
+        assert_eq!(names(world.free(Kind::Pod, "n")), ["a"]);
+        assert_eq!(names(world.controlled("owner", Kind::Pod)), ["b"]);
+        world.put(Kind::Pod, pod("a", 2, Some("owner")));
+        assert!(!world.put(Kind::Pod, pod("a", 1, None)), "older than what is known");
+        assert_eq!(names(world.free(Kind::Pod, "n")), [""; 0]);
+        assert_eq!(names(world.controlled("owner", Kind::Pod)), ["a", "b"]);
+        let id = Id::new(Kind::Pod, "n", "b");
+        world.end(&id);
+        assert!(world.get(&id).is_some_and(object::is_ending));
+        assert!(world.remove(&id).as_ref().is_some_and(object::is_ending));
+        assert_eq!(names(world.controlled("owner", Kind::Pod)), ["a"]);
+    }
+}
