@@ -1,8 +1,8 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
-use std::{fs, process::Command, time::Duration};
+use std::{fs, time::Duration};
 
-use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
+use flumen_testkit::shared_dir;
 
 use crate::{
     Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     let skip_log = tempfile::NamedTempFile::new()?;
     let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     tests.env("FLUMEN_SKIP_LOG", skip_log.path());
-    provide_tools(&mut progress, &mut tests);
+    provide_tools(&mut progress);
     provide_kubernetes(&mut progress);
     progress.step("tests, golden cases, examples, doc tests", || show(&mut tests));
     for line in fs::read_to_string(skip_log.path())?.lines() {
@@ -64,21 +64,15 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     progress.finish()
 }
 
-/// Tells the tests where the judges are. A machine that cannot have them is no failure.
-fn provide_tools(progress: &mut Progress, tests: &mut Command) {
-    let mut provision = Err("nobody looked for them".into());
+/// Adds the judges that tests look for. A machine that cannot have them is no failure.
+fn provide_tools(progress: &mut Progress) {
+    let mut missing = Vec::new();
     progress.step("tools that judge", || {
-        provision = tools::provide();
+        missing = tools::provide();
         Ok(())
     });
-    match provision {
-        Ok(provision) => {
-            tests.env(TOOLS_VARIABLE, provision.bin);
-            for (name, why) in provision.missing {
-                progress.skip(&format!("what `{name}` judges"), &why);
-            }
-        }
-        Err(error) => progress.skip("what other tools judge", &error.to_string()),
+    for (name, why) in missing {
+        progress.skip(&format!("what `{name}` judges"), &why);
     }
 }
 

@@ -24,7 +24,12 @@ use crate::{
     http::{Asked, Body, negotiate, respond},
 };
 
-const V2_PROTOBUF: &str = "com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// The name of the binary form, and the one that older clients ask for: `@` has no place in a media type, so
+/// nobody could read it in an answer.
+const V2_PROTOBUF: [&str; 2] = [
+    "com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
 
 /// Paths that have a document without resources.
 const BARE: [&str; 5] =
@@ -110,9 +115,9 @@ impl OpenApi {
     fn v2(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let is_protobuf = negotiate::clauses(&asked.accept)
             .first()
-            .is_some_and(|clause| clause.subtype == V2_PROTOBUF);
+            .is_some_and(|clause| V2_PROTOBUF.contains(&clause.subtype));
         let (key, media_type) = if is_protobuf {
-            ("v2 protobuf", format!("application/{V2_PROTOBUF}"))
+            ("v2 protobuf", format!("application/{}", V2_PROTOBUF[0]))
         } else {
             ("v2", "application/json".to_owned())
         };

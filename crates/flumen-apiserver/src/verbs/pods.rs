@@ -143,5 +143,12 @@ async fn log(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
         _ => {}
     }
-    Ok(Answer::new(204, Payload::Text(String::new())))
+    // Without a node the real server has nobody to ask, and nothing to say either.
+    if pod["spec"]["nodeName"].as_str().unwrap_or_default().is_empty() {
+        return Ok(Answer::new(204, Payload::Text(String::new())));
+    }
+    Ok(Answer::new(
+        200,
+        Payload::Text(format!("no container runs here: pod {name} logs nothing\n")),
+    ))
 }
