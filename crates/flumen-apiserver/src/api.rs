@@ -120,6 +120,12 @@ impl Api {
         Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Waits until everything is on the disk and its file is closed. Whoever still has the server
+    /// can read but change nothing.
+    pub async fn close(&self) {
+        self.store().close().await;
+    }
+
     /// Carries out a call of a user who may make it: authorisation has been asked before.
     pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let resource = self.resource(&call.target)?;

@@ -112,5 +112,7 @@ impl ApiServer {
     pub async fn shutdown(self) {
         self.controllers.stop().await;
         self.server.shutdown().await;
+        // Not left to the last handle: tasks that were told to end may have one for a while.
+        self.api.close().await;
     }
 }

@@ -66,9 +66,8 @@ impl Server {
     pub async fn shutdown(self) {
         let _ = self.stop.send(());
         let _ = self.running.await;
-        // The last one to go waits for what is being committed.
-        let registry = self.registry;
-        let _ = tokio::task::spawn_blocking(move || drop(registry)).await;
+        // Not left to the last handle: tasks that were told to end may have one for a while.
+        self.registry.store().close().await;
     }
 }
 

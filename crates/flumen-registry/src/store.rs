@@ -62,7 +62,7 @@ impl Store {
             redb::Error::DatabaseAlreadyOpen => Error::InUse { path: data.to_owned() },
             source => Error::Database { path: path.clone(), source: Box::new(source) },
         };
-        let database = Arc::new(Database::open(&path).map_err(failed)?);
+        let database = Arc::new(Database::open(&path, &files).map_err(failed)?);
         let used = garbage::sweep(&database, &files)?;
         let space = Arc::new(Space::new(data.to_owned(), limits, used));
         let writer = Writer::start(Arc::clone(&database), Arc::clone(&files), Arc::clone(&space))?;
@@ -75,6 +75,12 @@ impl Store {
 
     pub(crate) fn space(&self) -> &Arc<Space> {
         &self.space
+    }
+
+    /// Releases the directory while others still have the store; whatever they ask then fails.
+    pub(crate) async fn close(&self) {
+        let database = Arc::clone(&self.database);
+        let _ = tokio::task::spawn_blocking(move || database.close()).await;
     }
 
     /// Runs a query on a thread that may wait for the disk.

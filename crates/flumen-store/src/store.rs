@@ -20,12 +20,13 @@ use crate::{
     transaction::Transaction,
     watch::Watch,
     watchers::Watchers,
-    writer::{QUEUE, Request, Writer},
+    writer::{Message, QUEUE, Request, Writer},
 };
 
 /// A handle of a store; clones are handles of the same store.
 ///
 /// Dropping the last handle waits until everything queued is on the disk and the file is closed.
+/// [`Store::close`] does the same while others still have handles.
 #[derive(Clone, Debug)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -35,7 +36,7 @@ pub struct Store {
 struct Inner {
     shared: Arc<Shared>,
     /// Present until the store is dropped.
-    queue: Option<mpsc::Sender<Request>>,
+    queue: Option<mpsc::Sender<Message>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -100,8 +101,8 @@ impl Store {
         transaction.validate()?;
         let queue = self.inner.queue.as_ref().ok_or(CommitError::Closed)?;
         let (answer, answered) = oneshot::channel();
-        let request = Request { transaction, answer };
-        queue.send(request).await.map_err(|_| CommitError::Closed)?;
+        let commit = Message::Commit(Request { transaction, answer });
+        queue.send(commit).await.map_err(|_| CommitError::Closed)?;
         answered.await.map_err(|_| CommitError::Closed)?
     }
 
@@ -114,6 +115,17 @@ impl Store {
     /// watches that would begin before it.
     pub fn compact(&self, revision: Revision) -> Result<(), ReadError> {
         self.inner.shared.state_mut().compact(revision)
+    }
+
+    /// Waits until everything queued is on the disk and the file is closed. Later commits are
+    /// refused and watches end; what is in memory can still be read.
+    pub async fn close(&self) {
+        let Some(queue) = &self.inner.queue else { return };
+        let (close, closed) = oneshot::channel();
+        if queue.send(Message::Close(close)).await.is_ok() {
+            // An error says that another has closed it.
+            let _ = closed.await;
+        }
     }
 
     /// How often the store has waited for the disk since it was opened.

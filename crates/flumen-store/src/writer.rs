@@ -29,6 +29,13 @@ use crate::{
 pub(crate) const QUEUE: usize = 256;
 
 #[derive(Debug)]
+pub(crate) enum Message {
+    Commit(Request),
+    /// Answered when the file is closed.
+    Close(oneshot::Sender<()>),
+}
+
+#[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) transaction: Transaction,
     pub(crate) answer: Answer,
@@ -49,19 +56,31 @@ impl Writer {
         Self { shared, database, doubtful: Vec::new() }
     }
 
-    /// Runs until the other end of the queue is gone.
-    pub(crate) fn start(self, queue: mpsc::Receiver<Request>) -> io::Result<JoinHandle<()>> {
+    /// Runs until it is told to close, or the other end of the queue is gone.
+    pub(crate) fn start(self, queue: mpsc::Receiver<Message>) -> io::Result<JoinHandle<()>> {
         thread::Builder::new().name("store".to_owned()).spawn(move || self.run(queue))
     }
 
-    fn run(mut self, mut queue: mpsc::Receiver<Request>) {
-        let mut requests = Vec::with_capacity(QUEUE);
-        while queue.blocking_recv_many(&mut requests, QUEUE) > 0 {
-            self.commit(requests.drain(..));
+    fn run(mut self, mut queue: mpsc::Receiver<Message>) {
+        let mut messages = Vec::with_capacity(QUEUE);
+        let mut closers = Vec::new();
+        while closers.is_empty() && queue.blocking_recv_many(&mut messages, QUEUE) > 0 {
+            self.commit(messages.drain(..).filter_map(|message| match message {
+                Message::Commit(request) => Some(request),
+                Message::Close(closed) => {
+                    closers.push(closed);
+                    None
+                }
+            }));
         }
-        // Before watchers learn that the store is closed, so that they may open the file.
+        // Before anyone learns that the store is closed, so that they may open the file.
         self.database = None;
         self.shared.watchers().close();
+        // What comes too late is told so, and who waits for the end sees the queue end.
+        drop(queue);
+        for closed in closers {
+            let _ = closed.send(());
+        }
     }
 
     fn commit(&mut self, requests: impl Iterator<Item = Request>) {

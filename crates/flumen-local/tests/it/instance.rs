@@ -35,9 +35,12 @@ async fn what_was_created_is_there_the_next_time() {
     let Err(Error::Running { .. }) = Instance::start(options(&home)).await else {
         panic!("two instances share a directory")
     };
-    drop(client);
     first.shutdown().await;
     assert!(matches!(home.state(), Ok(State::Stopped)));
+    client
+        .create(CONFIG_MAPS, "default", &json!({"metadata": {"name": "late"}}))
+        .await
+        .expect_err("closed");
 
     let second = Instance::start(options(&home)).await.expect("it starts again");
     assert_eq!(second.record().server, server, "clients know the port");
@@ -45,7 +48,6 @@ async fn what_was_created_is_there_the_next_time() {
     let client = Client::new(second.server().api().clone(), "test");
     let kept = client.get(CONFIG_MAPS, "default", "kept").await.expect("it is there");
     assert_eq!(kept["data"], json!({"a": "1"}));
-    drop(client);
     second.shutdown().await;
 }
 

@@ -10,6 +10,8 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
+    thread,
+    time::Duration,
 };
 
 use flumen_registry::{Options, Server};
@@ -42,13 +44,17 @@ struct Process {
 }
 
 impl Process {
-    fn start(data: &Path) -> Self {
-        let mut child = Command::new(env::current_exe().expect("a path"))
+    fn spawn(data: &Path) -> Child {
+        Command::new(env::current_exe().expect("a path"))
             .args(["--exact", "crash::registry_process", "--nocapture"])
             .env(DATA, data)
             .stdout(Stdio::piped())
             .spawn()
-            .expect("starts");
+            .expect("starts")
+    }
+
+    fn start(data: &Path) -> Self {
+        let mut child = Self::spawn(data);
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         // The harness prints lines of its own, and the beginning of this one.
         let address = output
@@ -197,4 +203,24 @@ async fn a_killed_registry_loses_nothing_that_it_acknowledged() {
     assert_eq!(acknowledged.tags.lock().expect("no panic").len(), PUSHES);
     let process = Process::start(data.path());
     check(&process.base, &acknowledged).await;
+}
+
+#[test]
+fn a_registry_that_was_killed_while_it_was_made_starts_again() {
+    const STEP: Duration = Duration::from_micros(300);
+
+    // Ever later, until some of them had begun.
+    let (mut delay, mut begun) = (Duration::ZERO, 0);
+    while begun < 20 {
+        delay += STEP;
+        let data = tempfile::tempdir().expect("a directory");
+        let mut child = Process::spawn(data.path());
+        thread::sleep(delay);
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        if data.path().read_dir().expect("reads").next().is_some() {
+            begun += 1;
+            let _started = Process::start(data.path());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fs, path::Path};
 
-use flumen_store::{OpenError, Options, Range, Store};
+use flumen_store::{CommitError, OpenError, Options, Range, Store, Transaction, WatchError};
 use redb::{ReadableDatabase as _, TableDefinition};
 
 use crate::mode::{both, delete, put};
@@ -34,6 +34,23 @@ async fn a_file_that_is_in_use_is_refused() {
     assert!(matches!(error, OpenError::InUse { .. }), "{error}");
     assert!(error.to_string().ends_with("store` is in use by another process"), "{error}");
     assert!(error.hint().is_some());
+}
+
+#[tokio::test]
+async fn a_closed_file_can_be_opened_while_others_have_handles() {
+    let [held, _] = both(Options::default());
+    put(&held.store, "/a", "1").await;
+    let mut watch = held.store.watch("/", held.store.revision()).expect("watches");
+    let (one, other) = (held.store.clone(), held.store.clone());
+    tokio::join!(one.close(), other.close());
+    held.store.close().await;
+
+    let again = Store::open(&held.path().expect("a file"), Options::default()).expect("opens");
+    assert!(again.get("/a").is_some());
+    assert_eq!(watch.next().await, Err(WatchError::Closed));
+    let late = held.store.commit(Transaction::new().put("/b", "1")).await;
+    assert!(matches!(late, Err(CommitError::Closed)), "{late:?}");
+    assert!(held.store.get("/a").is_some(), "still readable");
 }
 
 #[test]
