@@ -64,14 +64,14 @@ impl OpenApi {
     pub(crate) fn answer(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let path = asked.info.path.trim_end_matches('/');
         match path.strip_prefix("/openapi/v3") {
-            Some("") => self.index(catalog),
+            Some("") => self.index(asked, catalog),
             Some(rest) => self.v3(asked, catalog, rest.trim_start_matches('/')),
             None if path == "/openapi/v2" => self.v2(asked, catalog),
             None => respond::nothing(),
         }
     }
 
-    fn index(&self, catalog: &Arc<Catalog>) -> Response<Body> {
+    fn index(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let mut entries = serde_json::Map::new();
         for path in paths_of(catalog) {
             let document = self.document(catalog, &path, || v3_document(catalog, &path));
@@ -80,8 +80,8 @@ impl OpenApi {
                 entries.insert(path, json!({ "serverRelativeURL": url }));
             }
         }
-        let body = json!({ "paths": entries }).to_string();
-        respond::bytes(200, respond::PLAIN, body)
+        let index = Document::new(json!({ "paths": entries }).to_string().into_bytes());
+        send(asked, respond::PLAIN, &index)
     }
 
     fn v3(&self, asked: &Asked, catalog: &Arc<Catalog>, path: &str) -> Response<Body> {

@@ -147,9 +147,9 @@ mod tests {
     fn another_version_is_another_cache() {
         let [old, new] = ["example.com/tool@v1", "example.com/tool@v2"]
             .map(|package| Tool { name: "tool", origin: Origin::Go(package) });
-        let cache = |tool| tool_cache(tool).expect("a place for caches");
+        let cache = |tool: &Tool| tool_cache(tool).expect("a place for caches");
         assert_ne!(cache(&old), cache(&new));
-        assert_eq!(cache(&old), cache(&old.clone()));
+        assert_eq!(cache(&old), cache(&old));
         for tool in &TOOLS {
             cache(tool);
         }

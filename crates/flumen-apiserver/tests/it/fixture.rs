@@ -61,6 +61,11 @@ impl Fixture {
         Self { server: Server::start(api, options).await.expect("it works") }
     }
 
+    /// `http://127.0.0.1:PORT`
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
     /// A request of the administrator.
     pub(crate) async fn ask(
         &self,

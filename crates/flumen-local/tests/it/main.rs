@@ -7,5 +7,6 @@ mod informer;
 mod instance;
 mod kubectl;
 mod lasting;
+mod recorded;
 mod session;
 mod watcher;
