@@ -51,4 +51,12 @@ impl Catalog {
     pub fn find_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<Resource>> {
         self.resources.iter().find(|r| r.kind == kind && r.version == version && r.group == group)
     }
+
+    /// The same objects in all versions that are served.
+    pub(crate) fn equivalents<'a>(
+        &'a self,
+        of: &'a Resource,
+    ) -> impl Iterator<Item = &'a Arc<Resource>> {
+        self.resources.iter().filter(|other| other.location == of.location)
+    }
 }

@@ -19,6 +19,8 @@ struct Refusal {
     /// Where a list goes on that is too old to be continued.
     continuation: Option<String>,
     warnings: Vec<String>,
+    /// The whole Status, if it is that of someone else.
+    status: Option<Value>,
 }
 
 /// The reasons that clients act on.
@@ -70,7 +72,16 @@ impl ApiError {
             details: None,
             continuation: None,
             warnings: Vec::new(),
+            status: None,
         }))
+    }
+
+    /// A Status that someone else has made, which is handed on as it is.
+    pub(crate) fn handed_on(code: u16, status: Value) -> Self {
+        let message = status["message"].as_str().unwrap_or_default();
+        let mut error = Self::new(code, None, message);
+        error.0.status = Some(status);
+        error
     }
 
     /// What was to be said before the request failed.
@@ -177,6 +188,9 @@ impl ApiError {
 
     /// The Status object.
     pub fn to_status(&self) -> Value {
+        if let Some(status) = &self.0.status {
+            return status.clone();
+        }
         let mut status = json!({
             "kind": "Status",
             "apiVersion": "v1",

@@ -246,6 +246,13 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
     }
 }
 
+/// Fills in what a new object says in an old way, after it was found to be valid.
+pub(crate) fn finish_create(resource: &Resource, object: &mut Value) {
+    if let Behaviour::Builtin { hub, .. } = &resource.behaviour {
+        flumen_kinds::finish_create(hub, object);
+    }
+}
+
 /// Fills in defaults of an object that is ready to be stored; tells whether there were any.
 pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) -> bool {
     match &resource.behaviour {

@@ -7,7 +7,7 @@
 use flumen_store::{CommitError, Condition, Entry, ReadError, Revision, Store, Transaction};
 use serde_json::Value;
 
-use crate::{ApiError, Reason, Resource, meta, rules};
+use crate::{ApiError, Reason, Resource, admission::Charges, meta, rules};
 
 /// An object with the revision that it was read at.
 #[derive(Clone, Debug)]
@@ -105,8 +105,20 @@ pub(crate) async fn put(
     expected: Option<Revision>,
     value: Vec<u8>,
 ) -> Result<Revision, WriteError> {
+    put_with(store, key, expected, &value, Charges::default()).await
+}
+
+/// The same, with what that costs.
+pub(crate) async fn put_with(
+    store: &Store,
+    key: String,
+    expected: Option<Revision>,
+    value: &[u8],
+    charges: Charges,
+) -> Result<Revision, WriteError> {
     let condition = expected.map_or(Condition::Absent, Condition::At);
-    commit(store, Transaction::new().require(key.clone(), condition).put(key, value)).await
+    let transaction = Transaction::new().require(key.clone(), condition).put(key, value);
+    commit(store, charges.add_to(transaction)).await
 }
 
 pub(crate) async fn delete(

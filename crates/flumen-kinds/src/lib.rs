@@ -8,8 +8,11 @@ mod document;
 mod go_json;
 mod internal;
 mod json;
+pub mod pod_security;
+mod pods;
 mod prepare;
 mod protobuf;
+pub mod quota;
 mod read;
 pub mod selectable;
 pub mod table;
@@ -26,9 +29,10 @@ pub use defaults::{default, default_type};
 pub use document::Document;
 pub use flumen_object::Quantity;
 pub use go_json::go_json;
+pub use pods::total_resources;
 pub use prepare::{
-    creates_on_update, prepare_create, prepare_subresource_update, prepare_update, reset_fields,
-    updates_without_version,
+    creates_on_update, finish_create, prepare_create, prepare_subresource_update, prepare_update,
+    reset_fields, updates_without_version,
 };
 pub use validate::{
     NameRule, validate_create, validate_metadata, validate_metadata_update,

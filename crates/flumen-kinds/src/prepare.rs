@@ -3,6 +3,7 @@
 //!
 //! [`strategy`] says it as data; `pods`, `services` and `single` hold what data cannot say.
 
+mod app_armor;
 mod pods;
 mod services;
 mod single;
@@ -30,6 +31,13 @@ pub fn prepare_create(kind: &ApiKind, object: &mut Value, now: &str) {
         set(object, "status", empty_status(kind));
     }
     (strategy.create)(object, now);
+}
+
+/// Adds to a new object that is valid what it says in a way that was given up.
+pub fn finish_create(kind: &ApiKind, object: &mut Value) {
+    if (kind.group, kind.kind) == ("", "Pod") {
+        app_armor::read_annotations(object);
+    }
 }
 
 /// Prepares an object that replaces another.

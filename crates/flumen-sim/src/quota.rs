@@ -1,68 +1,59 @@
 //! What a namespace uses of its quota.
 
-use flumen_kinds::Quantity;
+use flumen_kinds::{Quantity, quota};
 use serde_json::{Map, Value, json};
 
 use crate::{
     engine::Context,
     kind::Kind,
-    object::{self, items, map, text},
+    object::{self, map},
     plan::{Plan, Writer},
 };
+
+/// Kinds whose objects are measured, not only counted.
+const MEASURED: [(&str, Kind); 3] = [
+    ("pods", Kind::Pod),
+    ("services", Kind::Service),
+    ("persistentvolumeclaims", Kind::PersistentVolumeClaim),
+];
 
 pub(crate) fn decide(context: Context<'_>, quota: &Value) -> Plan {
     let mut plan = Plan::none();
     let Some(hard) = map(quota, "/spec/hard").filter(|_| !object::is_ending(quota)) else {
         return plan;
     };
-    let namespace = object::namespace(quota);
+    let measured = measure(context, quota);
     let used: Map<String, Value> = hard
         .keys()
-        .map(|name| (name.clone(), used(context, namespace, name).to_string().into()))
+        .map(|name| (name.clone(), used(context, quota, &measured, name).to_string().into()))
         .collect();
     plan.status(Writer::Manager, Kind::ResourceQuota, quota, json!({"hard": hard, "used": used}));
     plan
 }
 
-fn used(context: Context<'_>, namespace: &str, name: &str) -> Quantity {
-    let list = |kind: Kind| context.world.list(kind, namespace);
-    let pods = || {
-        let pods = list(Kind::Pod);
-        pods.filter(|pod| !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed"))
-    };
-    let count = |number: usize| Quantity::from(i64::try_from(number).unwrap_or(i64::MAX));
-    match name {
-        "pods" => count(pods().count()),
-        "services.loadbalancers" => {
-            count(list(Kind::Service).filter(|s| text(s, "/spec/type") == "LoadBalancer").count())
-        }
-        "services.nodeports" => {
-            let ports = list(Kind::Service).flat_map(|service| items(service, "/spec/ports"));
-            count(ports.filter(|port| port.get("nodePort").is_some()).count())
-        }
-        "requests.storage" => {
-            let claims = list(Kind::PersistentVolumeClaim);
-            sum(claims.map(|claim| text(claim, "/spec/resources/requests/storage")))
-        }
-        _ => {
-            if let Some(place) = name.strip_prefix("count/") {
-                return count(context.world.count(place, namespace));
+/// What the objects that a quota is about use together.
+fn measure(context: Context<'_>, quota: &Value) -> quota::Usage {
+    let mut total = quota::Usage::new();
+    for (plural, kind) in MEASURED {
+        let objects = context.world.list(kind, object::namespace(quota));
+        for object in objects.filter(|object| quota::is_in_scope(quota, plural, object)) {
+            for (name, amount) in quota::usage("", plural, object, context.now) {
+                let sum = total.get(&name).map_or_else(|| amount.clone(), |t| t.plus(&amount));
+                total.insert(name, sum);
             }
-            let (sort, resource) = match name.split_once('.') {
-                Some((sort @ ("requests" | "limits"), resource)) => (sort, resource),
-                _ if matches!(name, "cpu" | "memory" | "ephemeral-storage") => ("requests", name),
-                _ => return count(context.world.count(name, namespace)),
-            };
-            let pointer = format!("/resources/{sort}/{}", resource.replace('/', "~1"));
-            let containers = pods().flat_map(|pod| items(pod, "/spec/containers"));
-            sum(containers.map(|container| text(container, &pointer)))
         }
     }
+    total
 }
 
-fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> Quantity {
-    let parsed = quantities.filter_map(|text| Quantity::parse(text).ok());
-    parsed.reduce(|sum, next| sum.plus(&next)).unwrap_or_else(|| Quantity::from(0))
+fn used(context: Context<'_>, quota: &Value, measured: &quota::Usage, name: &str) -> Quantity {
+    let is_measured = MEASURED.iter().any(|(plural, _)| quota::is_about("", plural, name));
+    if is_measured {
+        return measured.get(name).cloned().unwrap_or_else(|| Quantity::from(0));
+    }
+    let place = name.strip_prefix("count/").unwrap_or(name);
+    let count = context.world.count(place, object::namespace(quota));
+    Quantity::from(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Limit ranges of a namespace: defaults of containers, and what is too much or too little.
 
-use flumen_kinds::Quantity;
+use std::collections::BTreeMap;
+
+use flumen_kinds::{Quantity, total_resources};
 use serde_json::{Map, Value};
 
-use super::{Attempt, Operation, Result};
+use super::{Attempt, Operation, Result, joined};
 use crate::meta;
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -22,7 +24,7 @@ pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
     let is_pod = attempt.creates("", "pods");
     let is_claim =
         attempt.is_about("", "persistentvolumeclaims") && attempt.operation != Operation::Delete;
-    if !is_pod && !is_claim {
+    if (!is_pod && !is_claim) || attempt.old.is_some_and(meta::is_deleting) {
         return Ok(());
     }
     for range in attempt.all("", "limitranges", attempt.namespace())? {
@@ -30,22 +32,24 @@ pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
         for limit in range["spec"]["limits"].as_array().into_iter().flatten() {
             match limit["type"].as_str() {
                 Some("Container") if is_pod => {
-                    containers(object).for_each(|container| check(limit, container, &mut errors));
+                    for container in containers(object) {
+                        let of = |field: &str| amounts(&container["resources"][field]);
+                        check(limit, &of("requests"), &of("limits"), &mut errors);
+                    }
                 }
-                Some("Pod") if is_pod => check(limit, &pod_resources(object), &mut errors),
+                Some("Pod") if is_pod => {
+                    let of = |field: &str| total_resources(object, field);
+                    check(limit, &of("requests"), &of("limits"), &mut errors);
+                }
                 Some("PersistentVolumeClaim") if is_claim => {
-                    check_claim(limit, object, &mut errors);
+                    let asked = amounts(&object["spec"]["resources"]["requests"]);
+                    check_claim(limit, &asked, &mut errors);
                 }
                 _ => {}
             }
         }
-        match errors.as_slice() {
-            [] => {}
-            [one] => return Err(attempt.forbid(object, one)),
-            several => {
-                let why = format!("[{}]", several.join(", "));
-                return Err(attempt.forbid(object, &why));
-            }
+        if !errors.is_empty() {
+            return Err(attempt.forbid(object, &joined(&errors)));
         }
     }
     Ok(())
@@ -98,73 +102,70 @@ fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
         .flat_map(|list| pod["spec"][list].as_array().into_iter().flatten())
 }
 
-/// The sums over all containers, as a container has them.
-fn pod_resources(pod: &Value) -> Value {
-    let mut sum = Value::Object(Map::new());
-    for field in ["requests", "limits"] {
-        let mut totals: Map<String, Value> = Map::new();
-        for container in pod["spec"]["containers"].as_array().into_iter().flatten() {
-            let amounts = container["resources"][field].as_object();
-            for (name, amount) in amounts.into_iter().flatten() {
-                let total = totals.remove(name).unwrap_or_else(|| "0".into());
-                let total = quantity(&total).zip(quantity(amount)).map(|(a, b)| a.plus(&b));
-                totals
-                    .insert(name.clone(), total.map_or(Value::Null, |sum| sum.to_string().into()));
-            }
-        }
-        sum["resources"][field] = Value::Object(totals);
-    }
-    sum
+type Amounts = BTreeMap<String, Quantity>;
+
+fn amounts(map: &Value) -> Amounts {
+    let map = map.as_object().into_iter().flatten();
+    map.filter_map(|(name, value)| Some((name.clone(), Quantity::parse(value.as_str()?).ok()?)))
+        .collect()
 }
 
-fn quantity(value: &Value) -> Option<Quantity> {
-    Quantity::parse(value.as_str()?).ok()
-}
-
-fn check(limit: &Value, container: &Value, errors: &mut Vec<String>) {
+/// Compares what is asked for with the bounds of a limit.
+fn check(limit: &Value, requests: &Amounts, limits: &Amounts, errors: &mut Vec<String>) {
     let kind = limit["type"].as_str().unwrap_or_default();
-    let resources = &container["resources"];
-    let entries = |field: &str| limit[field].as_object().cloned().unwrap_or_default();
-    let amount = |field: &str, name: &str| quantity(&resources[field][name]);
-    for (name, enforced) in entries("min") {
-        let Some(least) = quantity(&enforced) else { continue };
-        let (request, ceiling) = (amount("requests", &name), amount("limits", &name));
+    for (name, least) in amounts(&limit["min"]) {
         let what = format!("minimum {name} usage per {kind} is {least}");
-        match (request, ceiling) {
-            (None, _) => errors.push(format!("{what}.  No request is specified")),
-            (Some(request), _) if request < least => {
-                errors.push(format!("{what}, but request is {request}"));
-            }
-            (_, Some(ceiling)) if ceiling < least => {
-                errors.push(format!("{what}, but limit is {ceiling}"));
-            }
-            _ => {}
-        }
+        errors.extend(match (requests.get(&name), limits.get(&name)) {
+            (None, _) => Some(format!("{what}.  No request is specified")),
+            (Some(asked), _) if *asked < least => Some(format!("{what}, but request is {asked}")),
+            (_, Some(most)) if *most < least => Some(format!("{what}, but limit is {most}")),
+            _ => None,
+        });
     }
-    for (name, enforced) in entries("max") {
-        let Some(most) = quantity(&enforced) else { continue };
-        let (request, ceiling) = (amount("requests", &name), amount("limits", &name));
-        let what = format!("maximum {name} usage per {kind} is {most}");
-        match (request, ceiling) {
-            (_, None) => errors.push(format!("{what}.  No limit is specified")),
-            (_, Some(ceiling)) if ceiling > most => {
-                errors.push(format!("{what}, but limit is {ceiling}"));
+    for (name, bound) in amounts(&limit["max"]) {
+        let what = format!("maximum {name} usage per {kind} is {bound}");
+        errors.extend(match (requests.get(&name), limits.get(&name)) {
+            (_, None) => Some(format!("{what}.  No limit is specified")),
+            (_, Some(most)) if *most > bound => Some(format!("{what}, but limit is {most}")),
+            (Some(asked), _) if *asked > bound => Some(format!("{what}, but request is {asked}")),
+            _ => None,
+        });
+    }
+    for (name, bound) in amounts(&limit["maxLimitRequestRatio"]) {
+        let what = format!("{name} max limit to request ratio per {kind} is {bound}");
+        let some = |of: &Amounts| of.get(&name).filter(|amount| !amount.is_zero()).cloned();
+        errors.extend(match (some(requests), some(limits)) {
+            (None, _) => Some(format!("{what}, but no request is specified or request is 0")),
+            (_, None) => Some(format!("{what}, but no limit is specified or limit is 0")),
+            (Some(asked), Some(most)) => {
+                let ratio = thousandths(&most) / thousandths(&asked);
+                let exceeds = ratio * 1000.0 > thousandths(&bound);
+                exceeds.then(|| format!("{what}, but provided ratio is {ratio:.6}"))
             }
-            (Some(request), _) if request > most => {
-                errors.push(format!("{what}, but request is {request}"));
-            }
-            _ => {}
-        }
+        });
     }
 }
 
-fn check_claim(limit: &Value, claim: &Value, errors: &mut Vec<String>) {
-    let Some(asked) = quantity(&claim["spec"]["resources"]["requests"]["storage"]) else { return };
+#[expect(clippy::cast_precision_loss, reason = "the real server compares floating point numbers")]
+fn thousandths(amount: &Quantity) -> f64 {
+    amount.milli() as f64
+}
+
+/// Claims have no limits, so what they ask for is compared with both bounds.
+fn check_claim(limit: &Value, asked: &Amounts, errors: &mut Vec<String>) {
     let kind = "PersistentVolumeClaim";
-    if let Some(least) = quantity(&limit["min"]["storage"]).filter(|least| asked < *least) {
-        errors.push(format!("minimum storage usage per {kind} is {least}, but request is {asked}"));
-    }
-    if let Some(most) = quantity(&limit["max"]["storage"]).filter(|most| asked > *most) {
-        errors.push(format!("maximum storage usage per {kind} is {most}, but request is {asked}"));
+    for (field, word) in [("min", "minimum"), ("max", "maximum")] {
+        for (name, bound) in amounts(&limit[field]) {
+            let what = format!("{word} {name} usage per {kind} is {bound}");
+            errors.extend(match asked.get(&name) {
+                None => Some(format!("{what}.  No request is specified")),
+                Some(asked)
+                    if (field == "min" && *asked < bound) || (field == "max" && *asked > bound) =>
+                {
+                    Some(format!("{what}, but request is {asked}"))
+                }
+                _ => None,
+            });
+        }
     }
 }

@@ -1,46 +1,63 @@
 //! Whether a policy or a webhook is about a request.
 
+use std::sync::Arc;
+
 use flumen_expr::LabelSelector;
 use serde_json::Value;
 
 use super::{Attempt, Result};
-use crate::meta;
+use crate::{Resource, meta};
 
-/// Whether the rules and selectors of a policy, a binding or a webhook meet a request. Rules are in
-/// `resourceRules` or, of webhooks, in `rules`.
-pub(super) fn matches(attempt: &Attempt<'_>, object: &Value, of: &Value) -> Result<bool> {
-    let rules = of.get("resourceRules").or_else(|| of.get("rules"));
-    let rules = rules.and_then(Value::as_array);
-    if rules.is_some_and(|rules| !rules.iter().any(|rule| is_met(attempt, rule))) {
-        return Ok(false);
-    }
-    let excluded = of["excludeResourceRules"].as_array().into_iter().flatten();
-    if excluded.into_iter().any(|rule| is_met(attempt, rule)) {
-        return Ok(false);
+/// Whether the rules and selectors of a policy, a binding or a webhook meet a request, and in which
+/// version it is to be shown then. Rules are in `resourceRules` or, of webhooks, in `rules`.
+pub(super) fn matched(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    of: &Value,
+) -> Result<Option<Arc<Resource>>> {
+    let Some(version) = version_met(attempt, of) else { return Ok(None) };
+    let mut excluded = of["excludeResourceRules"].as_array().into_iter().flatten();
+    if excluded.any(|rule| is_met(attempt, rule, attempt.resource())) {
+        return Ok(None);
     }
     let selects_objects = &of["objectSelector"];
     let old = attempt.old.is_some_and(|old| selects(selects_objects, old));
     if !selects(selects_objects, object) && !old {
-        return Ok(false);
+        return Ok(None);
     }
-    selects_namespace(attempt, object, &of["namespaceSelector"])
+    let is_meant = selects_namespace(attempt, object, &of["namespaceSelector"])?;
+    Ok(is_meant.then_some(version))
 }
 
-fn is_met(attempt: &Attempt<'_>, rule: &Value) -> bool {
-    let resource = attempt.resource();
+/// The version in which a rule meets a request: that of the request, or else another one of the same
+/// objects if rules are meant so.
+fn version_met(attempt: &Attempt<'_>, of: &Value) -> Option<Arc<Resource>> {
+    let own = &attempt.request.resource;
+    let rules = of.get("resourceRules").or_else(|| of.get("rules"));
+    let Some(rules) = rules.and_then(Value::as_array) else { return Some(Arc::clone(own)) };
+    if rules.iter().any(|rule| is_met(attempt, rule, own)) {
+        return Some(Arc::clone(own));
+    }
+    if of["matchPolicy"] == "Exact" {
+        return None;
+    }
+    let catalog = attempt.request.api.catalog();
+    rules.iter().find_map(|rule| {
+        let mut versions = catalog.equivalents(own);
+        versions.find(|version| is_met(attempt, rule, version)).map(Arc::clone)
+    })
+}
+
+fn is_met(attempt: &Attempt<'_>, rule: &Value, resource: &Resource) -> bool {
     let has = |field: &str, wanted: &str| {
         let words = rule[field].as_array().into_iter().flatten();
         words.filter_map(Value::as_str).any(|word| word == "*" || word == wanted)
     };
     let subresource = &attempt.request.target().subresource;
-    let full = match &**subresource {
-        "" => resource.plural.clone(),
-        part => format!("{}/{part}", resource.plural),
-    };
     let is_resource = rule["resources"].as_array().into_iter().flatten().any(|word| {
         let Some(word) = word.as_str() else { return false };
         match word.split_once('/') {
-            None => subresource.is_empty() && (word == "*" || word == full),
+            None => subresource.is_empty() && (word == "*" || word == resource.plural),
             Some((plural, part)) => {
                 (plural == "*" || plural == resource.plural)
                     && (part == "*" || part == subresource.as_str())

@@ -8,8 +8,8 @@ const GROUP: &str = "scheduling.k8s.io";
 const CLASSES: &str = "priorityclasses";
 
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
-    if attempt.is_about(GROUP, CLASSES) && attempt.operation != Operation::Delete {
-        return check_default(attempt, object);
+    if let Some(old) = attempt.old.filter(|_| attempt.is_about("", "pods")) {
+        keep(object, old);
     }
     if !attempt.creates("", "pods") {
         return Ok(());
@@ -54,9 +54,19 @@ pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     Ok(())
 }
 
-/// There is one default at most.
-fn check_default(attempt: &Attempt<'_>, object: &Value) -> Result {
-    if object["globalDefault"] != true {
+/// What was computed once stays, if an update does not say it.
+fn keep(pod: &mut Value, old: &Value) {
+    for field in ["priority", "preemptionPolicy"] {
+        if pod["spec"][field].is_null() && !old["spec"][field].is_null() {
+            pod["spec"][field] = old["spec"][field].clone();
+        }
+    }
+}
+
+/// There is one default class at most.
+pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
+    let is_class = attempt.is_about(GROUP, CLASSES) && attempt.operation != Operation::Delete;
+    if !is_class || object["globalDefault"] != true {
         return Ok(());
     }
     let name = &object["metadata"]["name"];
@@ -66,8 +76,7 @@ fn check_default(attempt: &Attempt<'_>, object: &Value) -> Result {
         .find(|class| class["globalDefault"] == true && class["metadata"]["name"] != *name);
     let Some(other) = other else { return Ok(()) };
     let other = other["metadata"]["name"].as_str().unwrap_or_default();
-    let why = format!(
-        "PriorityClass {other} is already marked as globalDefault. Only one default can exist"
-    );
+    let why =
+        format!("PriorityClass {other} is already marked as default. Only one default can exist");
     Err(attempt.forbid(object, &why))
 }

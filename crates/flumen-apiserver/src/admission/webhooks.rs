@@ -1,41 +1,65 @@
 //! Webhooks: admission by programs that users run.
-//!
-//! Nothing runs in this server, so a webhook is asked only if it is on this machine: at a URL on
-//! loopback, or behind a service whose external name is. All others fail, and their policy says what
-//! that means.
 
-mod call;
+mod response;
+mod rounds;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::{Map, Value, json};
+use flumen_cel::Budget;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
 
-use self::call::Endpoint;
-use super::{Attempt, Operation, Result, described::described, matching};
-use crate::{ApiError, Details, Reason, clock, patch::JsonPatch};
+pub(super) use self::rounds::Rounds;
+
+use self::response::{Response, failed};
+use super::{
+    Attempt, Operation, Result,
+    described::described,
+    expressions::{Conditions, Scope},
+    joined, matching,
+};
+use crate::{ApiError, Resource, clock, patch::JsonPatch, rules, webhook};
 
 const GROUP: &str = "admissionregistration.k8s.io";
+/// What all conditions of one webhook may cost together.
+const BUDGET: u64 = 2_500_000;
+const DEFAULT_SECONDS: u64 = 10;
 
-/// Lets webhooks change an object.
-pub(super) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
-    for webhook in webhooks(attempt, "mutatingwebhookconfigurations")? {
-        if !matching::matches(attempt, object, &webhook)? {
+/// Lets webhooks change an object, one after the other.
+pub(super) async fn mutate(
+    attempt: &Attempt<'_>,
+    object: &mut Value,
+    rounds: &mut Rounds,
+) -> Result {
+    let webhooks = webhooks(attempt, "mutatingwebhookconfigurations")?;
+    if webhooks.is_empty() {
+        return Ok(());
+    }
+    rounds.begin(object);
+    for (place, webhook) in webhooks.iter().enumerate() {
+        let Some(version) = meant(attempt, object, webhook)? else { continue };
+        if !rounds.asks(place) {
             continue;
         }
-        let Some(response) = ask(attempt, object, &webhook).await? else { continue };
-        let Some(text) = response["patch"].as_str() else { continue };
-        patched(object, text).map_err(|why| failed(&webhook, &why))?;
+        let response = ask(attempt, object, webhook, &version, true).await?;
+        let changed = match response.map(|response| response.patch) {
+            Some(Some(patch)) => patched(attempt, object, webhook, &version, &patch)?,
+            _ => false,
+        };
+        rounds.asked(place, webhook["reinvocationPolicy"] == "IfNeeded", changed);
     }
+    rounds.end(object);
     Ok(())
 }
 
-/// Lets webhooks refuse an object.
+/// Lets webhooks refuse an object, all at the same time.
 pub(super) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
-    for webhook in webhooks(attempt, "validatingwebhookconfigurations")? {
-        if matching::matches(attempt, object, &webhook)? {
-            ask(attempt, object, &webhook).await?;
+    let webhooks = webhooks(attempt, "validatingwebhookconfigurations")?;
+    let mut asked = Vec::new();
+    for webhook in &webhooks {
+        if let Some(version) = meant(attempt, object, webhook)? {
+            asked.push(async move { ask(attempt, object, webhook, &version, false).await });
         }
     }
-    Ok(())
+    join_all(asked).await.into_iter().try_for_each(|answer| answer.map(drop))
 }
 
 /// All webhooks of a kind, in the order of their configurations. They are not asked about themselves.
@@ -51,106 +75,120 @@ fn webhooks(attempt: &Attempt<'_>, plural: &str) -> Result<Vec<Value>> {
     Ok(webhooks.flatten().collect())
 }
 
+/// Whether a webhook is to be asked, and in which version.
+fn meant(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    webhook: &Value,
+) -> Result<Option<std::sync::Arc<Resource>>> {
+    let Some(version) = matching::matched(attempt, object, webhook)? else { return Ok(None) };
+    let conditions = &webhook["matchConditions"];
+    if conditions.as_array().is_none_or(Vec::is_empty) {
+        return Ok(Some(version));
+    }
+    let scope = Scope::of(attempt, object, Value::Null, &version)?;
+    match scope.meets(conditions, &mut Budget::new(BUDGET)) {
+        Conditions::Met => Ok(Some(version)),
+        Conditions::Failed(why) if !is_ignored(webhook) => {
+            let (resource, name) = (attempt.resource(), attempt.name(object));
+            Err(ApiError::forbidden(&resource.group, &resource.plural, name, &joined(&why)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether a webhook that fails does not matter.
+fn is_ignored(webhook: &Value) -> bool {
+    webhook["failurePolicy"] == "Ignore"
+}
+
 /// The response of a webhook that allows the request; none if it failed and that does not matter.
-async fn ask(attempt: &Attempt<'_>, object: &Value, webhook: &Value) -> Result<Option<Value>> {
-    let uid = clock::uid();
-    let review = review(attempt, object, &uid);
-    let asked = match endpoint(attempt, webhook)? {
-        Ok(endpoint) => endpoint.post(&review).await,
+async fn ask(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    webhook: &Value,
+    version: &Resource,
+    mutating: bool,
+) -> Result<Option<Response>> {
+    let name = webhook["name"].as_str().unwrap_or_default();
+    let effects = webhook["sideEffects"].as_str().unwrap_or_default();
+    if attempt.dry_run && !matches!(effects, "None" | "NoneOnDryRun") {
+        let why = format!("admission webhook {name:?} does not support dry run");
+        return Err(ApiError::bad_request(why));
+    }
+    let answered = match exchange(attempt, object, webhook, version).await {
+        Ok((uid, review, answer)) => Response::read(&uid, &review, answer, mutating)
+            .map_err(|why| format!("received invalid webhook response: {why}")),
         Err(why) => Err(why),
     };
-    let answered = asked.and_then(|mut answer| {
-        let response = answer["response"].take();
-        if response["uid"] == uid {
-            Ok(response)
-        } else {
-            Err("the answer is to another request".to_owned())
-        }
-    });
     let response = match answered {
         Ok(response) => response,
-        Err(_) if webhook["failurePolicy"] == "Ignore" => return Ok(None),
-        Err(why) => return Err(failed(webhook, &why)),
+        Err(_) if is_ignored(webhook) => return Ok(None),
+        Err(why) => return Err(failed(name, &why)),
     };
-    for warning in response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        attempt.request.warn(warning);
-    }
-    if response["allowed"] == true {
-        return Ok(Some(response));
-    }
-    Err(denied(webhook, &response["status"]))
+    response.warnings.iter().for_each(|warning| attempt.request.warn(warning.as_str()));
+    response.allow(name).map(Some)
 }
 
-fn name(webhook: &Value) -> &str {
-    webhook["name"].as_str().unwrap_or_default()
-}
-
-fn failed(webhook: &Value, why: &str) -> ApiError {
-    let name = name(webhook);
-    ApiError::internal(format!("failed calling webhook {name:?}: failed to call webhook: {why}"))
-}
-
-fn denied(webhook: &Value, status: &Value) -> ApiError {
-    let name = name(webhook);
-    let said = status["message"].as_str().or_else(|| status["reason"].as_str());
-    let message = match said.filter(|said| !said.is_empty()) {
-        Some(said) => format!("admission webhook {name:?} denied the request: {said}"),
-        None => format!("admission webhook {name:?} denied the request without explanation"),
-    };
-    let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
-    let code = code.filter(|code| (400..600).contains(code)).unwrap_or(403);
-    let reason = (code == 403).then_some(Reason::Forbidden);
-    ApiError::new(code, reason, message).with_details(Details::default())
-}
-
-/// Where a webhook is, or why it cannot be asked.
-fn endpoint(
+/// Sends the review: its identity, the version that it is of, and the answer.
+async fn exchange(
     attempt: &Attempt<'_>,
+    object: &Value,
     webhook: &Value,
-) -> Result<std::result::Result<Endpoint, String>> {
-    let config = &webhook["clientConfig"];
-    let seconds = webhook["timeoutSeconds"].as_u64().unwrap_or(10);
-    let bundle = config["caBundle"].as_str().unwrap_or_default();
-    if let Some(url) = config["url"].as_str() {
-        return Ok(Endpoint::new(url, bundle, seconds));
-    }
-    let service = &config["service"];
-    let text = |field: &str| service[field].as_str().unwrap_or_default();
-    let (namespace, name) = (text("namespace"), text("name"));
-    let found = attempt.find("", "services", namespace, name)?;
-    let address = found.as_ref().and_then(|service| service["spec"]["externalName"].as_str());
-    let port = service["port"].as_u64().unwrap_or(443);
-    let path = text("path").trim_start_matches('/');
-    Ok(match address {
-        Some(address) => {
-            Endpoint::new(&format!("https://{address}:{port}/{path}"), bundle, seconds)
-        }
-        None if found.is_none() => Err(format!("service {name:?} not found")),
-        None => Err(format!(
-            "no container runs here, so nothing answers for the service {namespace}/{name}"
-        )),
-    })
-}
-
-fn review(attempt: &Attempt<'_>, object: &Value, uid: &str) -> Value {
+    version: &Resource,
+) -> std::result::Result<(String, String, Value), String> {
+    let known = |version: &&str| matches!(*version, "v1" | "v1beta1");
+    let versions = webhook["admissionReviewVersions"].as_array().into_iter().flatten();
+    let review = versions.filter_map(Value::as_str).find(known).ok_or(
+        "could not create admission objects: webhook does not accept known AdmissionReview versions \
+         (v1, v1beta1)",
+    )?;
+    let uid = clock::uid();
+    let mut request = described(attempt, object, version);
+    request["uid"] = uid.as_str().into();
     let is_deletion = attempt.operation == Operation::Delete;
-    let mut request = described(attempt, object);
-    request["uid"] = uid.into();
-    request["object"] = if is_deletion { Value::Null } else { object.clone() };
-    request["oldObject"] = attempt.old.cloned().unwrap_or_default();
-    request["options"] = Value::Null;
-    json!({ "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request })
+    let versioned = |object: &Value| attempt.versioned(object, version);
+    request["object"] = if is_deletion { Value::Null } else { versioned(object) };
+    request["oldObject"] = attempt.old.map(versioned).unwrap_or_default();
+    let question = json!({
+        "kind": "AdmissionReview",
+        "apiVersion": format!("admission.k8s.io/{review}"),
+        "request": request,
+    });
+    let seconds = webhook["timeoutSeconds"].as_u64().unwrap_or(DEFAULT_SECONDS);
+    let api = attempt.request.api;
+    // Boxed, because it is inside the futures of all writes.
+    let answer = Box::pin(webhook::ask(api, &webhook["clientConfig"], seconds, &question))
+        .await
+        .map_err(|why| format!("failed to call webhook: {why}"))?;
+    Ok((uid, review.to_owned(), answer))
 }
 
-/// Applies the patch of a response.
-fn patched(object: &mut Value, text: &str) -> std::result::Result<(), String> {
-    let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
-    let operations: Vec<Map<String, Value>> =
-        serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-    let mut changed = object.clone();
-    JsonPatch::new(operations)
-        .apply(&mut changed)
-        .map_err(|_| "the patch of the webhook does not apply".to_owned())?;
-    *object = changed;
-    Ok(())
+/// Applies the patch of a response; tells whether that changed anything.
+fn patched(
+    attempt: &Attempt<'_>,
+    object: &mut Value,
+    webhook: &Value,
+    version: &Resource,
+    patch: &JsonPatch,
+) -> Result<bool> {
+    let name = webhook["name"].as_str().unwrap_or_default();
+    if patch.len() == 0 {
+        return Ok(false);
+    }
+    if attempt.operation == Operation::Delete {
+        return Err(ApiError::internal(format!(
+            "admission webhook {name:?} attempted to modify the object, which is not supported for this \
+             operation"
+        )));
+    }
+    let before = attempt.versioned(object, version);
+    let mut after = before.clone();
+    patch
+        .apply(&mut after)
+        .map_err(|_| ApiError::internal(format!("the patch of webhook {name:?} does not apply")))?;
+    let read = rules::read_value(version, &after).map_err(ApiError::internal)?;
+    let changed = read.object != before;
+    *object = attempt.unversioned(read.object, version);
+    Ok(changed)
 }

@@ -17,7 +17,7 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     let mut object = body::object(request, options.field_validation)?;
     wipe_system_fields(&mut object);
     body::match_namespace(request, &mut object)?;
-    write::deduplicate_owners(request, &mut object);
+    write::deduplicate_owners(request, &mut object, write::Moment::Sent);
     let object = write::own(request, None, object, &options, "");
     let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
@@ -77,27 +77,31 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let store = request.api.store();
     let value = storage::encode_new(&request.resource, &mut object)?;
     if write.options.dry_run {
+        drop(write.charges(&object, None)?);
         return match storage::get(store, &key)? {
             Some(existing) => Err(already_exists(request, &name, &existing.object)),
             None => Ok(object),
         };
     }
-    match storage::put(store, key.clone(), None, value).await {
-        Ok(revision) => {
-            reservation.keep();
-            meta::set(&mut object, "resourceVersion", revision.to_string());
-            if definitions::are_meant(&request.resource) {
-                definitions::settle(request.api, &name).await?;
+    let revision = loop {
+        let charges = write.charges(&object, None)?;
+        match storage::put_with(store, key.clone(), None, &value, charges).await {
+            Ok(revision) => break revision,
+            Err(storage::WriteError::Conflict) => {
+                if let Some(existing) = storage::get(store, &key)? {
+                    return Err(already_exists(request, &name, &existing.object));
+                }
+                // A quota has changed meanwhile.
             }
-            Ok(object)
+            Err(storage::WriteError::Other(error)) => return Err(error),
         }
-        Err(storage::WriteError::Conflict) => {
-            let existing = storage::get(store, &key)?;
-            let existing = existing.map(|stored| stored.object).unwrap_or_default();
-            Err(already_exists(request, &name, &existing))
-        }
-        Err(storage::WriteError::Other(error)) => Err(error),
+    };
+    reservation.keep();
+    meta::set(&mut object, "resourceVersion", revision.to_string());
+    if definitions::are_meant(&request.resource) {
+        definitions::settle(request.api, &name).await?;
     }
+    Ok(object)
 }
 
 fn already_exists(request: &Request<'_>, name: &str, existing: &Value) -> ApiError {

@@ -51,7 +51,6 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
         body::match_namespace(request, &mut object)?;
         body::match_name(request, &object)?;
-        write::deduplicate_owners(request, &mut object);
         Ok(rules::to_hub(&request.resource, object))
     };
     let update = Update {

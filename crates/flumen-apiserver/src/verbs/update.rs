@@ -14,7 +14,7 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
     let mut object = body::object(request, options.field_validation)?;
     body::match_namespace(request, &mut object)?;
     body::match_name(request, &object)?;
-    write::deduplicate_owners(request, &mut object);
+    write::deduplicate_owners(request, &mut object, write::Moment::Sent);
     let uid = Some(meta::uid(&object)).filter(|uid| !uid.is_empty()).map(str::to_owned);
     let subresource = &*request.target().subresource;
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {

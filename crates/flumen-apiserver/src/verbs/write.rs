@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Request, create, options::WriteOptions};
 use crate::{
     ApiError,
-    admission::{self, Attempt, Operation},
+    admission::{self, Attempt, Charges, Operation},
     clock, definitions, meta,
     ownership::Ownership,
     rules,
@@ -172,8 +172,16 @@ pub(crate) fn own(
     object
 }
 
+/// When owners are looked at that are named twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Sent,
+    /// Also of patches, whose results are not looked at before.
+    Admitted,
+}
+
 /// Owners that are named twice are kept once.
-pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value) {
+pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value, moment: Moment) {
     let Some(Value::Array(owners)) =
         object.get_mut("metadata").and_then(|meta| meta.get_mut("ownerReferences"))
     else {
@@ -190,9 +198,13 @@ pub(crate) fn deduplicate_owners(request: &Request<'_>, object: &mut Value) {
     }
     *owners = kept;
     if !duplicates.is_empty() {
+        let when = match moment {
+            Moment::Sent => "",
+            Moment::Admitted => " after mutating admission happens",
+        };
         request.warn(format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references \
-             in 1.20+, and may reject such requests as early as 1.24; please fix your requests; \
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
+             references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; \
              duplicate UID(s) observed: {}",
             duplicates.join(", ")
         ));
@@ -210,7 +222,9 @@ impl<'a> Write<'a> {
         object: &mut Value,
         old: Option<&Value>,
     ) -> Result<(), ApiError> {
-        admission::mutate(&self.attempt(old), object).await
+        admission::mutate(&self.attempt(old), object).await?;
+        deduplicate_owners(self.request, object, Moment::Admitted);
+        Ok(())
     }
 
     /// Lets admission refuse the object.
@@ -220,6 +234,11 @@ impl<'a> Write<'a> {
         old: Option<&Value>,
     ) -> Result<(), ApiError> {
         admission::validate(&self.attempt(old), object).await
+    }
+
+    /// What the object adds to quotas; refuses what is too much.
+    pub(crate) fn charges(&self, object: &Value, old: Option<&Value>) -> Result<Charges, ApiError> {
+        admission::charges(&self.attempt(old), object)
     }
 
     fn attempt<'b>(&'b self, old: Option<&'b Value>) -> Attempt<'b> {
@@ -239,8 +258,10 @@ impl<'a> Write<'a> {
         let resource = &self.request.resource;
         self.check_grant(object, None)?;
         rules::prepare_create(resource, object, &clock::text(clock::now()));
+        admission::name_requester(self.request, object);
         let reservation = self.allocate(object, None)?;
         self.judge(object, rules::validate_create(resource, object))?;
+        rules::finish_create(resource, object);
         Ok(reservation)
     }
 
@@ -292,11 +313,17 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
-        if self.options.dry_run || (live.is_settled && object == live.object) {
+        if live.is_settled && object == live.object {
             return Ok(object);
         }
+        if self.options.dry_run {
+            drop(self.charges(&object, Some(&live.object))?);
+            return Ok(object);
+        }
+        let charges = self.charges(&object, Some(&live.object))?;
         let value = storage::encode(&self.request.resource, &mut object)?;
-        let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+        let expected = Some(live.revision);
+        let revision = storage::put_with(store, key.to_owned(), expected, &value, charges).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
         Ok(object)
     }

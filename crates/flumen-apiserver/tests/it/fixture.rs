@@ -53,6 +53,7 @@ impl Fixture {
         let options = ServerOptions {
             address: "127.0.0.1:0".parse().expect("it works"),
             tls: false,
+            certificate: None,
             names: Vec::new(),
             auth,
             state: StateDir(None),
@@ -61,7 +62,7 @@ impl Fixture {
         Self { server: Server::start(api, options).await.expect("it works") }
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// Where it listens.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.server.address())
     }

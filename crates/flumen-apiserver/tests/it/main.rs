@@ -5,16 +5,19 @@
 
 mod access;
 mod admission;
+mod certificates;
 mod definitions;
 mod documents;
 mod fan_out;
 mod fixture;
+mod hook;
 mod hostile;
 mod negotiation;
 mod objects;
 mod paths;
 mod real;
 mod recorded;
+mod scenarios;
 mod server;
 mod tables;
 mod trouble;
