@@ -22,7 +22,8 @@ pub(crate) struct Answers {
 impl Both {
     /// `None` when the machine has no real server; that is said as skipped.
     pub(crate) async fn start() -> Option<Self> {
-        let cluster = tokio::task::spawn_blocking(KubeCluster::shared_real).await.expect("it starts")?;
+        let cluster =
+            tokio::task::spawn_blocking(KubeCluster::shared_real).await.expect("it starts")?;
         let client = Client::builder().no_proxy().build().expect("a client");
         Some(Self { ours: Fixture::start().await, theirs: KubeProxy::start(cluster), client })
     }
