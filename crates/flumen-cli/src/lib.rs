@@ -24,6 +24,7 @@ mod inventory_args;
 mod key_files;
 mod kustomizer_config;
 mod listing;
+mod live_view;
 mod local_delivery;
 mod merged_kubeconfig;
 mod output;
