@@ -132,8 +132,9 @@ impl Patch {
         let body = &request.call.body;
         match request.call.media {
             Some(Media::JsonPatch) => {
-                let operations: Vec<Map<String, Value>> = parse(body, "[]handlers.jsonPatchOp")?;
-                let patch = JsonPatch::new(operations);
+                let operations: Option<Vec<Map<String, Value>>> =
+                    parse(body, "[]handlers.jsonPatchOp")?;
+                let patch = JsonPatch::new(operations.unwrap_or_default());
                 if patch.len() > MAX_OPERATIONS {
                     let message = format!(
                         "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
@@ -149,7 +150,8 @@ impl Patch {
                 Ok(Self::Merge(Value::Object(patch)))
             }
             Some(Media::StrategicMergePatch) if rules::patch_type(&request.resource).is_some() => {
-                parse(body, "map[string]interface {}").map(Self::Strategic)
+                let patch: Option<Map<String, Value>> = parse(body, "map[string]interface {}")?;
+                Ok(Self::Strategic(patch.unwrap_or_default()))
             }
             _ => Err(unsupported(request)),
         }
@@ -169,7 +171,12 @@ impl Patch {
             Self::Merge(patch) => merge(&mut present, patch.clone()),
             Self::Strategic(patch) => {
                 let of = of.ok_or_else(|| unsupported(request))?;
+                // The result is of the type of the object, whatever the patch calls it.
+                let names = ["apiVersion", "kind"].map(|field| (field, present[field].clone()));
                 present = strategic_merge(present, patch.clone(), of).map_err(|e| refused(&e))?;
+                for (field, name) in names {
+                    present[field] = name;
+                }
             }
         }
         let invalid = |why: String| {

@@ -365,6 +365,8 @@ impl WatchOptions {
         let initial = flag("sendInitialEvents");
         let allows_bookmarks = flag("allowWatchBookmarks").unwrap_or(false);
         let version = query.get("resourceVersion").unwrap_or_default();
+        // Of no use here, and read nevertheless: lists and watches have the same parameters.
+        number(query.get("limit"))?;
         let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
         let is_any = version.is_empty() || version == "0";
         check(query, initial.is_some(), is_any)?;
