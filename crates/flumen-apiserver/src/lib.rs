@@ -37,6 +37,7 @@ mod represent;
 mod resource;
 mod rules;
 mod services;
+mod splice;
 mod state;
 mod storage;
 mod user;

@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 
 use flumen_kinds::table::{Column, Table};
+use flumen_store::Entry;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
     ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
+    rules, storage,
 };
 
 const SCALE: &str = "Scale";
@@ -23,7 +26,7 @@ pub(crate) fn payload(
         }
         Payload::Object { object, resource: None } => Ok(object),
         Payload::List { resource, metadata, items } => {
-            list(&resource, metadata, items, representation, query)
+            list(&resource, metadata, &items, representation, query)
         }
         Payload::Watch(_) | Payload::Text(_) => Ok(Value::Null),
     }
@@ -48,7 +51,7 @@ pub(crate) fn object(
             if let Some(at) = object.pointer("/metadata/resourceVersion") {
                 metadata.insert("resourceVersion".to_owned(), at.clone());
             }
-            table(resource, metadata.into(), vec![object], version, query)
+            table(resource, metadata.into(), std::iter::once(Ok(object)), version, query)
         }
     }
 }
@@ -56,20 +59,22 @@ pub(crate) fn object(
 fn list(
     resource: &Resource,
     mut metadata: Value,
-    items: Vec<Value>,
+    items: &[Entry],
     representation: Representation,
     query: &Query,
 ) -> Result<Value, ApiError> {
+    // One at a time, because trees take many times the memory of what they are shown as.
+    let items = items.iter().map(|entry| item(resource, entry));
+    if let (false, Value::Object(map)) = (representation == Representation::Object, &mut metadata)
+        && map.get("continue").is_some_and(|token| token == "")
+    {
+        // Only whole lists say that they are complete.
+        map.remove("continue");
+    }
     match representation {
         Representation::Object => {
-            if let (Behaviour::Custom { .. }, Value::Object(map)) =
-                (&resource.behaviour, &mut metadata)
-            {
-                // Whole lists of custom resources say that they are complete.
-                map.entry("continue").or_insert_with(|| "".into());
-            }
             let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
-            list.insert("items".to_owned(), items.into());
+            list.insert("items".to_owned(), items.collect::<Result<_, _>>()?);
             Ok(list.into())
         }
         Representation::Metadata(_) => Err(not_acceptable(format!(
@@ -78,12 +83,17 @@ fn list(
         ))),
         Representation::MetadataList(version) => {
             let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
-            let items = items.into_iter().map(|item| partial(item, resource, version)).collect();
-            list.insert("items".to_owned(), if_any(items));
+            let items = items.map(|item| Ok(partial(item?, resource, version)));
+            list.insert("items".to_owned(), if_any(items.collect::<Result<_, ApiError>>()?));
             Ok(list.into())
         }
         Representation::Table(version) => table(resource, metadata, items, version, query),
     }
+}
+
+/// An object of the store as lists have it.
+pub(crate) fn item(resource: &Resource, entry: &Entry) -> Result<Value, ApiError> {
+    Ok(rules::list_item(resource, storage::decode(entry)?))
 }
 
 /// How much of its object a row has.
@@ -111,66 +121,65 @@ impl Include {
 fn table(
     resource: &Resource,
     metadata: Value,
-    items: Vec<Value>,
+    items: impl Iterator<Item = Result<Value, ApiError>>,
     version: MetaVersion,
     query: &Query,
 ) -> Result<Value, ApiError> {
     let include = Include::of(query)?;
-    let (columns, mut rows) = cells(resource, &items);
-    for (row, item) in rows.iter_mut().zip(items) {
+    let mut items = items.peekable();
+    let is_scale = matches!(items.peek(), Some(Ok(item)) if item["kind"] == SCALE);
+    let (columns, cells) = cells(resource, is_scale, clock::now());
+    let row = |item: Result<Value, ApiError>| {
+        let item = item?;
+        let mut row = cells(&item);
         let shown = match include {
             Include::None => Value::Null,
             Include::Metadata => partial(item, resource, version),
             Include::Object => whole(item, resource),
         };
         row.insert("object".to_owned(), shown);
-    }
+        Ok(Value::Object(row))
+    };
+    let rows = items.map(row).collect::<Result<Vec<Value>, ApiError>>()?;
     let mut table = typed("Table", version.api_version(), metadata);
     table.insert("columnDefinitions".to_owned(), columns.into());
-    let rows = rows.into_iter().map(Value::Object).collect();
+    let rows = Value::Array(rows);
     table.insert("rows".to_owned(), if has_own_table(resource) { rows } else { if_any(rows) });
     Ok(table.into())
 }
 
-/// The columns, and what is in them for every object.
-fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, Value>>) {
-    let now = clock::now();
+/// What a row says of an object.
+type Cells<'a> = Box<dyn Fn(&Value) -> Map<String, Value> + 'a>;
+
+/// The columns, and what is in them for an object.
+fn cells(resource: &Resource, is_scale: bool, now: Timestamp) -> (Vec<Value>, Cells<'_>) {
     let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
-    let of_table = |table: &Table, items: &mut dyn Iterator<Item = Cow<'_, Value>>| {
-        let rows = items.map(|item| {
-            let mut row = row(table.cells(&item, now));
-            if let Some(conditions) = table.conditions(&item) {
-                row.insert("conditions".to_owned(), conditions);
-            }
-            row
-        });
-        (table.columns.iter().map(Column::to_value).collect(), rows.collect())
-    };
-    // A scale is a kind of its own, whatever is scaled.
-    let is_scale = items.iter().any(|item| item["kind"] == SCALE);
-    match &resource.behaviour {
-        Behaviour::Builtin { .. } if is_scale => {
-            of_table(Table::of("autoscaling", SCALE), &mut items.iter().map(Cow::Borrowed))
-        }
-        Behaviour::Custom { .. } if is_scale => {
-            of_table(Table::of("apiextensions.k8s.io", SCALE), &mut items.iter().map(Cow::Borrowed))
-        }
+    let (table, versions) = match &resource.behaviour {
+        // A scale is a kind of its own, whatever is scaled.
+        Behaviour::Builtin { .. } if is_scale => (Table::of("autoscaling", SCALE), None),
+        Behaviour::Custom { .. } if is_scale => (Table::of("apiextensions.k8s.io", SCALE), None),
         Behaviour::Builtin { kind, hub } => {
-            // Cells show the version that is stored, which may know more.
-            let mut items = items.iter().map(|item| {
-                if std::ptr::eq(*kind, *hub) {
-                    Cow::Borrowed(item)
-                } else {
-                    Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub))
-                }
-            });
-            of_table(Table::of(kind.group, kind.kind), &mut items)
+            let versions = (!std::ptr::eq(*kind, *hub)).then_some((*kind, *hub));
+            (Table::of(kind.group, kind.kind), versions)
         }
         Behaviour::Custom { version, .. } => {
-            let rows = items.iter().map(|item| row(version.cells(item, now)));
-            (version.column_definitions(), rows.collect())
+            let cells = move |item: &Value| row(version.cells(item, now));
+            return (version.column_definitions(), Box::new(cells));
         }
-    }
+    };
+    let cells = move |item: &Value| {
+        // Cells show the version that is stored, which may know more.
+        let item = match versions {
+            Some((kind, hub)) => Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub)),
+            None => Cow::Borrowed(item),
+        };
+        let mut row = row(table.cells(&item, now));
+        if let Some(conditions) = table.conditions(&item) {
+            row.insert("conditions".to_owned(), conditions);
+        }
+        row
+    };
+    (table.columns.iter().map(Column::to_value).collect(), Box::new(cells))
 }
 
 /// Whether a kind has columns of its own.

@@ -26,6 +26,7 @@ mod kustomizer_config;
 mod listing;
 mod live_view;
 mod local_delivery;
+mod memory;
 mod merged_kubeconfig;
 mod output;
 mod plan_document;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flumen_fields::{FieldError, Path};
-use flumen_store::{Range, ReadError, Revision};
+use flumen_store::{Entry, Range, ReadError, Revision};
 use serde_json::{Map, Value};
 
 use super::{
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{Answer, ApiError, Payload, Reason, rules, storage};
 
-/// Objects of a list, in the version that is stored, in the order of their keys.
+/// Objects of a list as they are stored, in the order of their keys.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    pub items: Vec<Value>,
+    pub items: Vec<Entry>,
     pub revision: Revision,
     /// Where the next page begins, and how many objects are left if that is known.
     pub rest: Option<(String, Option<usize>)>,
@@ -31,11 +31,14 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
     }
     let resource = &request.resource;
-    let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
+    if rules::patch_type(resource).is_none() && !metadata.contains_key("continue") {
+        // Lists of custom resources say that they are complete.
+        metadata.insert("continue".to_owned(), "".into());
+    }
     let payload = Payload::List {
         resource: Arc::clone(resource),
         metadata: Value::Object(metadata),
-        items: items.collect(),
+        items: listed.items,
     };
     Ok(Answer::new(200, payload))
 }
@@ -118,9 +121,8 @@ impl Page<'_> {
             let read = store.range(&range)?;
             revision = Some(read.revision);
             for (place, (key, entry)) in read.entries.iter().enumerate() {
-                let object = storage::decode(entry)?;
-                if selection.matches(&request.resource, &object) {
-                    items.push(object);
+                if selection.matches(&request.resource, &entry.value)? {
+                    items.push(entry.clone());
                 }
                 let is_last = place + 1 == read.entries.len() && !read.more;
                 if self.limit.is_some_and(|limit| items.len() >= limit) && !is_last {

@@ -29,7 +29,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let applies = is_apply(request.call.media);
     let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
+        let present = live.map(|live| rules::shown(&request.resource, &live.object));
         if live.is_none() && !applies {
             return Err(request.not_found(name));
         }
@@ -39,6 +39,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
             (Change::Patch(patch), Some(present)) => {
                 let read = |value: &Value| rules::read_value(&request.resource, value);
                 let of = rules::patch_type(&request.resource);
+                let present = present.into_owned();
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
                 write::own(request, live, object, &options, subresource)
             }
@@ -46,7 +47,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let (catalog, resource) = (request.api.catalog(), &request.resource);
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
-                let object = ownership.apply(present.as_ref(), &config, manager, force)?;
+                let object = ownership.apply(present.as_deref(), &config, manager, force)?;
                 if rules::patch_type(resource).is_none() && has_null(&object["metadata"]) {
                     // Custom resources are stored as they were merged.
                     request.unsettle();
@@ -216,7 +217,12 @@ impl Patch {
             Self::Merge(patch) => merge(&mut present, patch.clone()),
             Self::Strategic(patch) => {
                 let of = of.ok_or_else(|| unsupported(request))?;
+                // The result is of the type of the object, whatever the patch calls it.
+                let names = ["apiVersion", "kind"].map(|field| (field, present[field].clone()));
                 present = strategic_merge(present, patch.clone(), of).map_err(|e| refused(&e))?;
+                for (field, name) in names {
+                    present[field] = name;
+                }
             }
         }
         let invalid = |why: String| {

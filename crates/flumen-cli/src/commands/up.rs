@@ -18,7 +18,7 @@ use crate::{
     home_args::HomeArgs,
     live_view,
     local_delivery::{Place, deliver_locally},
-    merged_kubeconfig,
+    memory, merged_kubeconfig,
     runtime::block_on,
     signals::Signals,
     tree_view,
@@ -99,6 +99,7 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
     let source = args.source()?;
     let directory = source.as_ref().map(Source::path);
     let directory = directory.as_deref();
+    memory::return_at_once();
     block_on(async {
         let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
         let running = match &home {
