@@ -139,7 +139,11 @@ fn decode_node(
 /// Reads a value that is known to be of a type, such as the result of a patch. The error is Go's
 /// message.
 pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
-    let read = typed::read(json::Tape::of(value).root(), of)?;
+    let tape = json::Tape::of(value);
+    if !value.is_object() {
+        Head::of(tape.root())?;
+    }
+    let read = typed::read(tape.root(), of)?;
     let strict = Strict { errors: read.strict, yaml: Vec::new() };
     Ok(Decoded { object: read.object, strict })
 }

@@ -49,6 +49,9 @@ const SEED: &str = "FLUMEN_DIFFERENTIAL_SEED";
 const FEW: u64 = 40;
 /// Differences of one class that are worth the time to make them small.
 const SHOWN: usize = 2;
+/// With a definition that is about to be served.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
 /// Sequences at a time.
 const AT_ONCE: usize = 4;
 
@@ -117,9 +120,12 @@ async fn define(pair: &Pair, kinds: &[Kind]) {
         for kind in kinds.iter().filter(|kind| kind.is_custom()) {
             for version in &kind.versions {
                 let list = Operation::new("GET", kind.collection(version));
-                while server.send(&list, &memory).await.status != 200 {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
+                let served = async {
+                    while server.send(&list, &memory).await.status != 200 {
+                        tokio::time::sleep(POLL).await;
+                    }
+                };
+                tokio::time::timeout(PATIENCE, served).await.expect("it is served soon");
             }
         }
     }

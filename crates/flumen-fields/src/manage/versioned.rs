@@ -84,13 +84,12 @@ impl<'a> Write<'a> {
             if Some(&entry.id) == own || known {
                 continue;
             }
-            let convert = |object, which| {
-                self.in_version(object, &entry.api_version).map_err(|error| {
-                    Refused::Failed(format!("failed to convert {which} object: {error}"))
-                })
+            let convert = |object, what| {
+                self.in_version(object, &entry.api_version)
+                    .map_err(|error| Refused::Failed(format!("{what}{error}")))
             };
             if let (Some((old, schema)), Some((new, _))) =
-                (convert(old, "old")?, convert(new, "new")?)
+                (convert(old, "")?, convert(new, "failed to convert new object: ")?)
             {
                 let comparison = self.compared(schema, &old, &new);
                 by_version.push(Lost::new(&entry.api_version, &comparison));

@@ -3,11 +3,12 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flumen_kinds::{Media, Target, decode, default};
 use flumen_schema::api::Api;
+use flumen_testkit::Random;
 use serde_json::Value;
 
 use crate::{
     corpus::{cases, differences, kind_at, remove},
-    random::{Random, body as body_of, damaged},
+    random::{body as body_of, damaged},
 };
 
 const FILES: [&str; 5] = [

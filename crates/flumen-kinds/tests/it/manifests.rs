@@ -1,9 +1,8 @@
 //! Manifests that a server accepts, put together at random from a table.
 
 use flumen_schema::api::{Api, ApiKind};
+use flumen_testkit::Random;
 use serde_json::{Value, json};
-
-use crate::random::Random;
 
 struct Base {
     kind: &'static ApiKind,

@@ -5,42 +5,13 @@
 use std::fmt::Write as _;
 
 use flumen_schema::api::{Api, ApiKind, Field, Form, Type};
-
-/// A small generator of numbers, so that a seed names a body.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        usize::try_from(self.next() % count.max(1) as u64).unwrap_or_default()
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-
-    /// Whether one of so many cases is this one.
-    pub(crate) fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-}
+use flumen_testkit::Random;
 
 /// The text of a body of a kind.
 pub(crate) fn body(random: &mut Random, kind: &ApiKind) -> String {
     let mut writer = Writer { random, out: String::new(), mistakes: 0 };
     // Most bodies have one mistake, so that it is not always the first that is told.
-    writer.mistakes = writer.random.below(3);
+    writer.mistakes = writer.random.index(3);
     writer.object(Api::get().type_of(kind.object), 0);
     writer.out
 }
@@ -49,14 +20,14 @@ pub(crate) fn body(random: &mut Random, kind: &ApiKind) -> String {
 pub(crate) fn damaged(random: &mut Random, body: &str) -> Vec<u8> {
     let mut bytes = body.as_bytes().to_vec();
     for _ in 0..=random.below(4) {
-        let place = random.below(bytes.len());
+        let place = random.index(bytes.len());
         let other = *random.pick(b"\"\\{}[]:,0-e.\xff\x00\n ");
         if let Some(byte) = bytes.get_mut(place) {
             *byte = other;
         }
     }
     if random.one_in(3) {
-        bytes.truncate(random.below(bytes.len()));
+        bytes.truncate(random.index(bytes.len()));
     }
     bytes
 }

@@ -9,14 +9,10 @@ use std::{
 
 use flumen_kinds::{Media, Target, decode};
 use flumen_schema::api::{Api, ApiKind, Scope};
-use flumen_testkit::{KubeCluster, KubeProxy};
+use flumen_testkit::{KubeCluster, KubeProxy, Random};
 use serde_json::Value;
 
-use crate::{
-    defaults::compare_answers,
-    manifests::Manifests,
-    random::{Random, body},
-};
+use crate::{defaults::compare_answers, manifests::Manifests, random::body};
 
 /// How many bodies each test sends, if not the few that every run can afford.
 const CASES: &str = "FLUMEN_RANDOM_BODIES";

@@ -8,8 +8,9 @@ pub(crate) fn reason(place: &str, real: &Value, embedded: &Value) -> Option<&'st
         return Some("of a Service for an outside name, only the status shows what else is hidden");
     }
     let (Some(real), Some(embedded)) = (real.as_str(), embedded.as_str()) else { return None };
-    if real.replace("{}", "null") == embedded.replace("{}", "null") {
-        return Some("messages show an empty map as none, because it is stored as none");
+    let emptied = |text: &str| text.replace("{}", "null").replace("[]", "null");
+    if emptied(real) == emptied(embedded) {
+        return Some("messages show an empty map or list as none, because it is stored as none");
     }
     let undeclared = ": field not declared in schema";
     if real.ends_with(undeclared) && embedded.ends_with(undeclared) {

@@ -171,7 +171,8 @@ fn order_of_several_causes(status: &mut Map<String, Value>) {
         return;
     }
     if let Some(Value::String(message)) = status.get_mut("message") {
-        let mut parts: Vec<&str> = message.split([',', '[', ']']).map(str::trim).collect();
+        let text = message.replace("[]", "null").replace("{}", "null");
+        let mut parts: Vec<&str> = text.split([',', '[', ']']).map(str::trim).collect();
         parts.sort_unstable();
         *message = parts.join(", ");
     }
