@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiError, Behaviour, Client, Deletion, Reason, Resource, ResourceName, Select, clock,
-    meta, storage,
+    Api, ApiError, Behaviour, Client, Converter, Deletion, Reason, Resource, ResourceName, Select,
+    clock, meta, rules, storage,
 };
 
 const DEFINITIONS: ResourceName<'static> =
@@ -105,7 +105,10 @@ fn resources_of(definition: &Value) -> Vec<Arc<Resource>> {
     let served = Served::new(definition);
     let Some(storage) = served.storage() else { return Vec::new() };
     let versions = served.versions.iter().filter(|version| version.is_served);
-    versions.map(|version| Arc::new(Resource::custom(&served, version, storage))).collect()
+    let converter = Converter::of(definition);
+    versions
+        .map(|version| Arc::new(Resource::custom(&served, version, storage, converter.clone())))
+        .collect()
 }
 
 /// Brings the status of a definition and what is served in line with it, after it was written.
@@ -175,7 +178,10 @@ async fn delete_objects(api: &Api, name: &str) -> Result<(), ApiError> {
     let client = Client::new(api.clone(), MANAGER);
     let resources = api.definitions().resources();
     let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-    let resource = resources.iter().find(|r| r.plural == plural && r.group == group);
+    let mut versions = resources.iter().filter(|r| r.plural == plural && r.group == group);
+    // What is stored needs no conversion, whoever would have to do it.
+    let resource = versions.clone().find(|r| rules::stored_version(r).is_none());
+    let resource = resource.or_else(|| versions.next());
     if let Some(resource) = resource {
         let of = ResourceName::new(group, &resource.version, plural);
         let prefix = storage::prefix(resource, "");

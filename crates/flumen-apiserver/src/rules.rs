@@ -186,7 +186,7 @@ pub(crate) fn live(resource: &Resource, object: Value) -> Value {
 pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
     match &resource.behaviour {
         Behaviour::Builtin { .. } => None,
-        Behaviour::Custom { version, storage } if Arc::ptr_eq(version, storage) => None,
+        Behaviour::Custom { version, storage, .. } if Arc::ptr_eq(version, storage) => None,
         Behaviour::Custom { storage, .. } => Some(storage.api_version()),
     }
 }

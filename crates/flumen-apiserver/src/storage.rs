@@ -82,14 +82,9 @@ pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>,
     bytes
 }
 
-/// The value of a new object, which gets the defaults that preparation took away or made possible.
-pub(crate) fn encode_new(resource: &Resource, object: &mut Value) -> Result<Vec<u8>, ApiError> {
-    let changed = rules::fill_defaults(resource, object);
-    let mut value = encode(resource, object)?;
-    if changed {
-        value.push(UNSETTLED);
-    }
-    Ok(value)
+/// Notes in a value that the defaults of its object were added late.
+pub(crate) fn unsettle(value: &mut Vec<u8>) {
+    value.push(UNSETTLED);
 }
 
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {

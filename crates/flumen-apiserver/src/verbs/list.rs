@@ -74,11 +74,14 @@ pub(crate) async fn select(request: &Request<'_>) -> Result<Listed, ApiError> {
     let prefix = storage::prefix(&request.resource, request.namespace());
     let after = continuation.as_ref().map(|token| format!("{prefix}{}", token.after()));
     let page = Page { prefix: &prefix, after: after.as_deref(), revision, limit };
-    page.read(request, &selection).map_err(|error| match (&error, &continuation) {
+    let listed = page.read(request, &selection);
+    let mut listed = listed.map_err(|error| match (&error, &continuation) {
         (ReadFailure::Read(ReadError::Compacted { .. }), Some(token)) => expired_token(token),
         (ReadFailure::Read(error), _) => storage::read_error(error),
         (ReadFailure::Other(error), _) => error.clone(),
-    })
+    })?;
+    request.load(&mut listed.items).await?;
+    Ok(listed)
 }
 
 struct Page<'a> {

@@ -17,7 +17,7 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    Answer, Api, ApiError, Payload, Query, Representation, Resource,
+    Answer, Api, ApiError, Payload, Query, Representation, Resource, conversion,
     fanout::{Change, LineKey},
     represent, rules, storage,
 };
@@ -154,8 +154,26 @@ impl Watcher {
         Ok(page.revision)
     }
 
-    /// The next event; none when the watch is over.
+    /// The next event; none when the watch is over. One that cannot be converted is the last.
     pub(crate) async fn next(&mut self) -> Option<Occurrence> {
+        let occurrence = self.next_stored().await?;
+        let is_object =
+            matches!(occurrence.kind, WatchKind::Added | WatchKind::Modified | WatchKind::Deleted);
+        if !is_object || !conversion::is_needed(&self.resource) {
+            return Some(occurrence);
+        }
+        let Occurrence { kind, object, .. } = occurrence;
+        let mut objects = [Value::clone(&object)];
+        if let Err(error) = conversion::load(&self.api, &self.resource, &mut objects).await {
+            self.changes = None;
+            self.initial.clear();
+            return Some(Occurrence::error(error.to_status()));
+        }
+        let [object] = objects;
+        Some(Occurrence { kind, object: Arc::new(object), change: None })
+    }
+
+    async fn next_stored(&mut self) -> Option<Occurrence> {
         if let Some(event) = self.initial.pop() {
             if event.kind == WatchKind::Error {
                 self.changes = None;

@@ -9,7 +9,7 @@ use super::{Request, create, options::WriteOptions};
 use crate::{
     ApiError,
     admission::{self, Attempt, Charges, Operation},
-    clock, definitions, meta,
+    clock, conversion, definitions, meta,
     ownership::Ownership,
     rules,
     services::{self, Reservation},
@@ -63,6 +63,7 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
+        request.load(std::slice::from_mut(&mut live.object)).await?;
         live.object = rules::live(&request.resource, live.object);
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
@@ -321,7 +322,8 @@ impl<'a> Write<'a> {
             return Ok(object);
         }
         let charges = self.charges(&object, Some(&live.object))?;
-        let value = storage::encode(&self.request.resource, &mut object)?;
+        let Request { api, resource, .. } = self.request;
+        let value = conversion::encode(api, resource, &mut object).await?;
         let expected = Some(live.revision);
         let revision = storage::put_with(store, key.to_owned(), expected, &value, charges).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());

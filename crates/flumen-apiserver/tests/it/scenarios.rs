@@ -173,6 +173,7 @@ const NAMES: &[&str] = &[
     "pod-security",
     "policies",
     "quotas",
+    "webhook-conversion",
     "webhook-failures",
     "webhooks",
 ];
@@ -205,6 +206,11 @@ async fn policies() {
 #[tokio::test]
 async fn quotas() {
     check("quotas").await;
+}
+
+#[tokio::test]
+async fn webhook_conversion() {
+    check("webhook-conversion").await;
 }
 
 #[tokio::test]
