@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Api, ApiError, Behaviour, Client, Converter, Deletion, Reason, Resource, ResourceName, Select,
+    boot::api_services::{self, Versions},
     clock, meta, rules, storage,
 };
 
@@ -38,6 +39,13 @@ impl Definitions {
         let mut all: Vec<Arc<Resource>> = resources.values().flatten().cloned().collect();
         all.sort_by(|a, b| a.group.cmp(&b.group));
         all
+    }
+
+    /// All groups and versions.
+    fn versions(&self) -> Versions {
+        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = resources.values().flatten();
+        all.map(|resource| (resource.group.clone(), resource.version.clone())).collect()
     }
 
     fn ending(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -117,9 +125,7 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
         let client = Client::new(api.clone(), MANAGER);
         loop {
             let Some(definition) = storage::get(api.store(), &format!("{PREFIX}{name}"))? else {
-                api.definitions().set(name, Vec::new());
-                api.refresh_catalog();
-                return Ok(());
+                return serve(api, name, Vec::new()).await;
             };
             let mut definition = definition.object;
             let all = stored(api)?;
@@ -128,9 +134,7 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
             let status = flumen_crd::accept_names(&definition, others, now)
                 .or_else(|| flumen_crd::establish(&definition, now));
             let Some(status) = status else {
-                api.definitions().set(name, resources_of(&definition));
-                api.refresh_catalog();
-                return Ok(());
+                return serve(api, name, resources_of(&definition)).await;
             };
             definition["status"] = status;
             match client.update_status(DEFINITIONS, &definition).await {
@@ -140,6 +144,14 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
             }
         }
     })
+}
+
+/// Serves the resources of a definition from now on.
+async fn serve(api: &Api, name: &str, resources: Vec<Arc<Resource>>) -> Result<(), ApiError> {
+    let before = api.definitions().versions();
+    api.definitions().set(name, resources);
+    api.refresh_catalog();
+    api_services::follow(api, &before, &api.definitions().versions()).await
 }
 
 /// Marks a definition as deleted; its objects go before it does.

@@ -168,6 +168,7 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "certificates",
+    "fresh",
     "limit-ranges",
     "plugins",
     "pod-security",
@@ -181,6 +182,11 @@ const NAMES: &[&str] = &[
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn fresh_servers() {
+    check("fresh").await;
 }
 
 #[tokio::test]
