@@ -1,5 +1,7 @@
 //! Types of an expression before it is evaluated.
 
+mod macros;
+
 use std::collections::BTreeMap;
 
 use cel::common::ast::{
@@ -9,6 +11,7 @@ use cel::common::ast::{
 
 use crate::{
     Dialect, functions,
+    macros::{Pairs, SortBy},
     overloads::{self, Overload},
     places::Places,
     program::children,
@@ -177,6 +180,12 @@ impl<'a> Checker<'a> {
     }
 
     fn call(&mut self, id: u64, call: &'a CallExpr) -> Type {
+        if let Some(pairs) = Pairs::of(call, self.dialect) {
+            return self.pairs(&pairs);
+        }
+        if let Some(sort) = SortBy::of(call, self.dialect) {
+            return self.sort_by(&sort);
+        }
         match (call.func_name.as_str(), call.target.as_deref(), call.args.as_slice()) {
             (operators::OPT_SELECT, None, [operand, field]) => {
                 let operand = self.expr(operand);
