@@ -168,6 +168,7 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "certificates",
+    "expressions",
     "fresh",
     "limit-ranges",
     "plugins",
@@ -182,6 +183,11 @@ const NAMES: &[&str] = &[
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn expressions() {
+    check("expressions").await;
 }
 
 #[tokio::test]
