@@ -17,6 +17,7 @@ mod golden;
 mod kube;
 mod process;
 mod progress;
+mod suites;
 mod tools;
 mod verify;
 

@@ -1,15 +1,15 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
-use std::{fs, process::Command, time::Duration};
+use std::{fs, path::PathBuf, process::Command, time::Duration};
 
-use flumen_testkit::{TOOLS_VARIABLE, shared_dir};
+use flumen_testkit::{TEST_SERVER_VARIABLE, TOOLS_VARIABLE, shared_dir};
 
 use crate::{
     Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
     kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
-    tools,
+    suites, tools,
 };
 
 /// Long enough to run each kind of change many times, short enough not to be noticed.
@@ -27,11 +27,23 @@ pub(crate) fn run(arguments: &[String]) -> Result {
 
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
-    let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
-    tests.env("FLUMEN_SKIP_LOG", skip_log.path());
-    provide_tools(&mut progress, &mut tests);
-    provide_kubernetes(&mut progress);
-    progress.step("tests, golden cases, examples, doc tests", || show(&mut tests));
+    let tools = provide_tools(&mut progress);
+    let is_kubernetes_there = provide_kubernetes(&mut progress);
+    let prepare = |tests: &mut Command| {
+        tests.env("FLUMEN_SKIP_LOG", skip_log.path());
+        if let Some(tools) = &tools {
+            tests.env(TOOLS_VARIABLE, tools);
+        }
+    };
+    progress.step("tests, golden cases, examples, doc tests", || {
+        let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+        tests.env(TEST_SERVER_VARIABLE, "embedded");
+        prepare(&mut tests);
+        show(&mut tests)
+    });
+    if is_kubernetes_there {
+        progress.step("suites of delivery, on a real Kubernetes", || suites::run(prepare));
+    }
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());
     }
@@ -64,8 +76,8 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     progress.finish()
 }
 
-/// Tells the tests where the judges are. A machine that cannot have them is no failure.
-fn provide_tools(progress: &mut Progress, tests: &mut Command) {
+/// Where the judges are. A machine that cannot have them is no failure.
+fn provide_tools(progress: &mut Progress) -> Option<PathBuf> {
     let mut provision = Err("nobody looked for them".into());
     progress.step("tools that judge", || {
         provision = tools::provide();
@@ -73,22 +85,32 @@ fn provide_tools(progress: &mut Progress, tests: &mut Command) {
     });
     match provision {
         Ok(provision) => {
-            tests.env(TOOLS_VARIABLE, provision.bin);
             for (name, why) in provision.missing {
                 progress.skip(&format!("what `{name}` judges"), &why);
             }
+            Some(provision.bin)
         }
-        Err(error) => progress.skip("what other tools judge", &error.to_string()),
+        Err(error) => {
+            progress.skip("what other tools judge", &error.to_string());
+            None
+        }
     }
 }
 
-/// Builds what the tests on a real cluster run. Without Go they are skipped; a build that fails is a failure.
-fn provide_kubernetes(progress: &mut Progress) {
+/// Builds what the tests on a real cluster run, if that can be. Without Go they are skipped; a build that
+/// fails is a failure.
+fn provide_kubernetes(progress: &mut Progress) -> bool {
     if !kube::can_provide() {
         progress.skip("tests on a real Kubernetes", "building it needs Go");
-        return;
+        return false;
     }
-    progress.step("Kubernetes for tests", || kube::provide().map(drop));
+    let mut is_there = false;
+    progress.step("Kubernetes for tests", || {
+        kube::provide()?;
+        is_there = true;
+        Ok(())
+    });
+    is_there
 }
 
 pub(crate) fn format(arguments: &[String]) -> Result {

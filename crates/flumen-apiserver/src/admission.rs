@@ -1,8 +1,8 @@
 //! Rules about requests that depend on more than the object: on its namespace, on other objects, on
 //! what the cluster wants.
 //!
-//! All are compiled in, in one order. A plugin may change objects, and refuse them after all have
-//! changed them.
+//! All are compiled in, in one order; a server can be told to do without some. A plugin may change
+//! objects, and refuse them after all have changed them.
 
 mod certificates;
 mod claim_resize;
@@ -25,8 +25,11 @@ mod topology_labels;
 mod validating_policy;
 mod webhooks;
 
+use std::str::FromStr;
+
 use flumen_store::Range;
 use serde_json::Value;
+use thiserror::Error;
 
 pub(crate) use self::{certificates::name_requester, resource_quota::Charges};
 
@@ -62,44 +65,72 @@ pub(crate) struct Attempt<'a> {
 
 type Result<T = ()> = std::result::Result<T, ApiError>;
 
-/// One rule.
+/// One rule, under the name that the real server has for it.
 struct Plugin {
+    name: &'static str,
     mutate: fn(&Attempt<'_>, &mut Value) -> Result,
     validate: fn(&Attempt<'_>, &Value) -> Result,
 }
 
-const fn changes(mutate: fn(&Attempt<'_>, &mut Value) -> Result) -> Plugin {
-    Plugin { mutate, validate: |_, _| Ok(()) }
+const fn changes(name: &'static str, mutate: fn(&Attempt<'_>, &mut Value) -> Result) -> Plugin {
+    Plugin { name, mutate, validate: |_, _| Ok(()) }
 }
 
-const fn refuses(validate: fn(&Attempt<'_>, &Value) -> Result) -> Plugin {
-    Plugin { mutate: |_, _| Ok(()), validate }
+const fn refuses(name: &'static str, validate: fn(&Attempt<'_>, &Value) -> Result) -> Plugin {
+    Plugin { name, mutate: |_, _| Ok(()), validate }
 }
 
 /// In the order of the real server.
 const PLUGINS: &[Plugin] = &[
-    changes(namespace_lifecycle::mutate),
-    Plugin { mutate: limit_ranger::mutate, validate: limit_ranger::validate },
-    changes(service_account::mutate),
-    changes(taint_nodes::mutate),
-    refuses(pod_security::validate),
-    Plugin { mutate: priority::mutate, validate: priority::validate },
-    changes(default_tolerations::mutate),
-    changes(default_storage_class::mutate),
-    changes(storage_protection::mutate),
-    refuses(claim_resize::validate),
-    Plugin { mutate: runtime_class::mutate, validate: runtime_class::validate },
-    refuses(certificates::validate),
-    changes(default_ingress_class::mutate),
-    changes(topology_labels::mutate),
-    refuses(validating_policy::validate),
+    changes("NamespaceLifecycle", namespace_lifecycle::mutate),
+    Plugin { name: "LimitRanger", mutate: limit_ranger::mutate, validate: limit_ranger::validate },
+    changes("ServiceAccount", service_account::mutate),
+    changes("TaintNodesByCondition", taint_nodes::mutate),
+    refuses("PodSecurity", pod_security::validate),
+    Plugin { name: "Priority", mutate: priority::mutate, validate: priority::validate },
+    changes("DefaultTolerationSeconds", default_tolerations::mutate),
+    changes("DefaultStorageClass", default_storage_class::mutate),
+    changes("StorageObjectInUseProtection", storage_protection::mutate),
+    refuses("PersistentVolumeClaimResize", claim_resize::validate),
+    Plugin {
+        name: "RuntimeClass",
+        mutate: runtime_class::mutate,
+        validate: runtime_class::validate,
+    },
+    refuses("CertificateApproval", certificates::approve),
+    refuses("CertificateSigning", certificates::sign),
+    refuses("CertificateSubjectRestriction", certificates::restrict_subject),
+    changes("DefaultIngressClass", default_ingress_class::mutate),
+    changes("PodTopologyLabels", topology_labels::mutate),
+    refuses("ValidatingAdmissionPolicy", validating_policy::validate),
 ];
+
+/// A rule that a server can do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdmissionPlugin(&'static str);
+
+/// There is no rule of this name.
+#[derive(Debug, Error)]
+#[error("no admission plugin has this name; there are {}", names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownPlugin;
+
+impl FromStr for AdmissionPlugin {
+    type Err = UnknownPlugin;
+
+    fn from_str(text: &str) -> std::result::Result<Self, UnknownPlugin> {
+        names().find(|name| *name == text).map(Self).ok_or(UnknownPlugin)
+    }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    PLUGINS.iter().map(|plugin| plugin.name)
+}
 
 /// Lets all plugins change the object. If a webhook did, they look at it a second time.
 pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     let mut rounds = webhooks::Rounds::default();
     loop {
-        PLUGINS.iter().try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
+        enabled(attempt).try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
         webhooks::mutate(attempt, object, &mut rounds).await?;
         if !rounds.repeat() {
             return Ok(());
@@ -109,8 +140,13 @@ pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result 
 
 /// Lets all plugins refuse the object.
 pub(crate) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
-    PLUGINS.iter().try_for_each(|plugin| (plugin.validate)(attempt, object))?;
+    enabled(attempt).try_for_each(|plugin| (plugin.validate)(attempt, object))?;
     webhooks::validate(attempt, object).await
+}
+
+fn enabled(attempt: &Attempt<'_>) -> impl Iterator<Item = &'static Plugin> {
+    let disabled = attempt.request.api.disabled_plugins();
+    PLUGINS.iter().filter(|plugin| !disabled.contains(&AdmissionPlugin(plugin.name)))
 }
 
 /// What the object costs, after all plugins have agreed to it.

@@ -8,7 +8,7 @@ use std::{
 use flumen_store::Store;
 
 use crate::{
-    Answer, ApiError, Call, Catalog, Resource, Target,
+    AdmissionPlugin, Answer, ApiError, Call, Catalog, Resource, Target,
     auth::Rbac,
     definitions::Definitions,
     fanout::Fanout,
@@ -30,6 +30,7 @@ pub(crate) struct Inner {
     definitions: Definitions,
     /// Who may do what, once someone else than the server itself can ask.
     rbac: OnceLock<Rbac>,
+    disabled_plugins: Vec<AdmissionPlugin>,
 }
 
 /// What a server can be told.
@@ -38,6 +39,8 @@ pub struct ApiOptions {
     pub service_range: ServiceRange,
     /// Forgets all versions up to this one when the server starts.
     pub compact_at: Option<u64>,
+    /// Rules that are not applied. Without controllers, nobody makes the accounts that pods run as.
+    pub disabled_plugins: Vec<AdmissionPlugin>,
 }
 
 impl fmt::Debug for Api {
@@ -63,6 +66,7 @@ impl Api {
                 services,
                 definitions: Definitions::default(),
                 rbac: OnceLock::new(),
+                disabled_plugins: options.disabled_plugins,
             }),
         };
         crate::boot::boot(&api).await?;
@@ -99,6 +103,10 @@ impl Api {
 
     pub(crate) fn services(&self) -> &Arc<Allocations> {
         &self.inner.services
+    }
+
+    pub(crate) fn disabled_plugins(&self) -> &[AdmissionPlugin] {
+        &self.inner.disabled_plugins
     }
 
     pub(crate) fn definitions(&self) -> &Definitions {

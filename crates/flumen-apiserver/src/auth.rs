@@ -1,6 +1,7 @@
 //! Who asks, and what they may do.
 
 mod bootstrap;
+mod certificates;
 mod escalation;
 mod impersonation;
 mod jwt;
@@ -12,6 +13,7 @@ mod static_tokens;
 mod token_request;
 
 use http::{HeaderMap, Response, header::AUTHORIZATION};
+use rustls::pki_types::CertificateDer;
 use serde_json::json;
 use thiserror::Error;
 
@@ -23,6 +25,8 @@ use crate::{
 use reviews::Review;
 use service_accounts::ServiceAccounts;
 
+pub use certificates::{ClientAuthority, ClientAuthorityError};
+pub(crate) use certificates::{Presented, organizations};
 use rbac::Following;
 pub(crate) use rbac::Rbac;
 pub use static_tokens::{StaticTokens, TokenFileError};
@@ -36,6 +40,8 @@ const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 #[derive(Clone, Debug)]
 pub struct AuthOptions {
     pub tokens: StaticTokens,
+    /// Whose certificates tell who a client is; without one, no client is asked for a certificate.
+    pub client_authority: Option<ClientAuthority>,
     /// Who signs tokens of service accounts, and for whom they are if they do not say.
     pub issuer: String,
 }
@@ -43,7 +49,7 @@ pub struct AuthOptions {
 impl Default for AuthOptions {
     fn default() -> Self {
         let issuer = "https://kubernetes.default.svc".to_owned();
-        Self { tokens: StaticTokens::default(), issuer }
+        Self { tokens: StaticTokens::default(), client_authority: None, issuer }
     }
 }
 
@@ -61,6 +67,7 @@ pub enum AuthError {
 #[derive(Debug)]
 pub(crate) struct Auth {
     tokens: StaticTokens,
+    client_authority: Option<ClientAuthority>,
     accounts: ServiceAccounts,
     rbac: Rbac,
     _following: Following,
@@ -72,17 +79,39 @@ impl Auth {
         options: AuthOptions,
         state: &StateDir,
     ) -> Result<Self, AuthError> {
-        let accounts = ServiceAccounts::open(api, options.issuer, state)?;
+        let AuthOptions { tokens, client_authority, issuer } = options;
+        let accounts = ServiceAccounts::open(api, issuer, state)?;
         bootstrap::ensure(api).await?;
         let (rbac, following) = Rbac::follow(api).await?;
         api.set_rbac(rbac.clone());
-        Ok(Self { tokens: options.tokens, accounts, rbac, _following: following })
+        Ok(Self { tokens, client_authority, accounts, rbac, _following: following })
     }
 
-    pub(crate) async fn authenticate(&self, asked: &Asked) -> Result<User, ApiError> {
-        let Some(token) = bearer(asked.header(AUTHORIZATION)) else { return Ok(anonymous()) };
-        let user = self.user_of_token(token, &[]).await;
-        user.map(|(user, _)| user).ok_or_else(unauthorized)
+    /// What the certificate of a connection says of its client.
+    pub(crate) fn read_certificate(&self, chain: &[CertificateDer<'_>]) -> Presented {
+        self.client_authority.as_ref().map(|authority| authority.read(chain)).unwrap_or_default()
+    }
+
+    /// Any good credential will do. Without one, a bad one is worse than none.
+    pub(crate) async fn authenticate(
+        &self,
+        asked: &Asked,
+        presented: &Presented,
+    ) -> Result<User, ApiError> {
+        let certificate = presented.user();
+        if let Ok(Some(user)) = certificate {
+            let mut user = user.clone();
+            user.groups.push(AUTHENTICATED.to_owned());
+            return Ok(user);
+        }
+        match bearer(asked.header(AUTHORIZATION)) {
+            Some(token) => {
+                let user = self.user_of_token(token, &[]).await;
+                user.map(|(user, _)| user).ok_or_else(unauthorized)
+            }
+            None if certificate.is_err() => Err(unauthorized()),
+            None => Ok(anonymous()),
+        }
     }
 
     /// The user of a token for one of some audiences; for this server if there are none.

@@ -44,16 +44,19 @@ mod user;
 mod verbs;
 mod webhook;
 
+pub use admission::{AdmissionPlugin, UnknownPlugin};
 pub use answer::{Answer, Payload};
 pub use api::{Api, ApiOptions};
-pub use auth::{AuthError, AuthOptions, StaticTokens, TokenFileError};
+pub use auth::{
+    AuthError, AuthOptions, ClientAuthority, ClientAuthorityError, StaticTokens, TokenFileError,
+};
 pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
 pub use conversion::Converter;
 pub use error::{ApiError, Cause, Details, Reason};
 pub use flumen_store::WatchError;
-pub use http::{Server, ServerError, ServerOptions, TlsError};
+pub use http::{Server, ServerError, ServerOptions, ServingCertificate, TlsError};
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use services::ServiceRange;

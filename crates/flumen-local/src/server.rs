@@ -7,7 +7,8 @@ use std::{
 };
 
 use flumen_apiserver::{
-    Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
+    Api, ApiOptions, AuthOptions, ClientAuthority, Server, ServerOptions, ServingCertificate,
+    StateDir, StaticTokens,
 };
 use flumen_sim::{Controllers, Pace, Running, Settings};
 use flumen_store::{Options as StoreOptions, Store};
@@ -23,7 +24,11 @@ pub struct ApiServerOptions {
     pub keys: Option<PathBuf>,
     pub address: SocketAddr,
     pub tls: bool,
+    /// What clients are shown; without one, the server makes its own.
+    pub certificate: Option<ServingCertificate>,
     pub tokens: StaticTokens,
+    /// Whose certificates tell who a client is.
+    pub client_authority: Option<ClientAuthority>,
     pub api: ApiOptions,
     pub controllers: Controllers,
     pub pace: Pace,
@@ -37,7 +42,9 @@ impl ApiServerOptions {
             keys: None,
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tls: true,
+            certificate: None,
             tokens,
+            client_authority: None,
             api: ApiOptions::default(),
             controllers: Controllers::All,
             pace: Pace::default(),
@@ -75,7 +82,12 @@ impl ApiServer {
                 address: options.address,
                 tls: options.tls,
                 names: Vec::new(),
-                auth: AuthOptions { tokens: options.tokens, ..AuthOptions::default() },
+                certificate: options.certificate,
+                auth: AuthOptions {
+                    tokens: options.tokens,
+                    client_authority: options.client_authority,
+                    ..AuthOptions::default()
+                },
                 state: StateDir(options.keys),
             },
         )

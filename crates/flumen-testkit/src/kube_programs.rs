@@ -15,6 +15,9 @@ use crate::{
 /// Directories of ready programs, the first that is set wins. The second is that of other projects.
 const DIRECTORY_VARIABLES: [&str; 2] = ["FLUMEN_TEST_KUBE", "KUBEBUILDER_ASSETS"];
 
+/// Names the API server that suites run on: `embedded`, which is ours and needs no program, or `real`.
+pub const TEST_SERVER_VARIABLE: &str = "FLUMEN_TEST_SERVER";
+
 /// A program of Kubernetes and the Go package that it is built from.
 #[derive(Debug, Clone, Copy)]
 pub struct KubeProgram {

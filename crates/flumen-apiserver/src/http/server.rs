@@ -22,11 +22,11 @@ use super::{
     guard::HostNames,
     service::Front,
     stall::Stall,
-    tls::{Identity, TlsError},
+    tls::{Identity, ServingCertificate, TlsError},
 };
 use crate::{
     Api, ApiError,
-    auth::{Auth, AuthError, AuthOptions},
+    auth::{Auth, AuthError, AuthOptions, Presented},
     discovery,
     state::StateDir,
 };
@@ -51,6 +51,8 @@ pub struct ServerOptions {
     pub address: SocketAddr,
     /// An address that others reach needs it.
     pub tls: bool,
+    /// What clients are shown; without one, the server makes its own.
+    pub certificate: Option<ServingCertificate>,
     /// Names of the server beyond the usual ones.
     pub names: Vec<String>,
     pub auth: AuthOptions,
@@ -103,17 +105,21 @@ impl Server {
             if !options.tls {
                 return exposed("TLS");
             }
-            if options.auth.tokens.is_empty() {
-                return exposed("a token");
+            if options.auth.tokens.is_empty() && options.auth.client_authority.is_none() {
+                return exposed("a token or an authority of clients");
             }
         }
         let mut names = options.names.clone();
         if !address.ip().is_unspecified() {
             names.push(address.ip().to_string());
         }
-        let identity =
-            if options.tls { Some(Identity::open(&options.state, &names)?) } else { None };
-        let tls = identity.as_ref().map(Identity::acceptor).transpose()?;
+        let identity = match (options.tls, &options.certificate) {
+            (false, _) => None,
+            (true, Some(certificate)) => Some(Identity::given(certificate)?),
+            (true, None) => Some(Identity::open(&options.state, &names)?),
+        };
+        let clients = options.auth.client_authority.as_ref();
+        let tls = identity.as_ref().map(|identity| identity.acceptor(clients)).transpose()?;
         let auth = Auth::open(&api, options.auth, &options.state).await?;
         discovery::register(&api).await?;
         let failed = |source| ServerError::Listen { address, source };
@@ -184,10 +190,12 @@ impl Connections {
         let _ = stream.set_nodelay(true);
         let stream = Stall::new(stream, STALL);
         match &self.tls {
-            None => self.answer(stream).await,
+            None => self.answer(stream, Presented::default()).await,
             Some(tls) => {
                 if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-                    self.answer(stream).await;
+                    let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                    let presented = self.front.read_certificate(chain);
+                    self.answer(stream, presented).await;
                 }
             }
         }
@@ -195,7 +203,12 @@ impl Connections {
 
     /// Answers requests until the client or the server has enough. Connections that break are their
     /// client's affair.
-    async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    async fn answer(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        presented: Presented,
+    ) {
+        let presented = Arc::new(presented);
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
         builder
@@ -205,8 +218,8 @@ impl Connections {
             .keep_alive_interval(PING)
             .keep_alive_timeout(PING);
         let service = service_fn(|request: Request<Incoming>| {
-            let front = Arc::clone(&self.front);
-            async move { Ok::<_, std::convert::Infallible>(front.answer(request).await) }
+            let (front, presented) = (Arc::clone(&self.front), Arc::clone(&presented));
+            async move { Ok::<_, std::convert::Infallible>(front.answer(request, &presented).await) }
         });
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut stop = self.stop.clone();

@@ -16,6 +16,7 @@ use http::{
 };
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming};
+use rustls::pki_types::CertificateDer;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -32,8 +33,11 @@ use super::{
     route::{self, Astray, Route},
 };
 use crate::{
-    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Verb, auth::Auth,
-    discovery::Discovery, openapi::OpenApi, represent,
+    Answer, Api, ApiError, Behaviour, Call, Catalog, Payload, Reason, Verb,
+    auth::{Auth, Presented},
+    discovery::Discovery,
+    openapi::OpenApi,
+    represent,
 };
 
 /// Requests in progress, watches not counted.
@@ -69,16 +73,29 @@ impl Front {
         }
     }
 
+    /// What the certificate of a connection says of its client.
+    pub(crate) fn read_certificate(&self, chain: &[CertificateDer<'_>]) -> Presented {
+        self.auth.read_certificate(chain)
+    }
+
     /// Answers; a bug that makes it panic is an answer too.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        presented: &Presented,
+    ) -> Response<Body> {
         self.served.fetch_add(1, Ordering::Relaxed);
-        let answering = AssertUnwindSafe(self.answer_or_refuse(request)).catch_unwind();
+        let answering = AssertUnwindSafe(self.answer_or_refuse(request, presented)).catch_unwind();
         answering.await.unwrap_or_else(|_| {
             respond::error(&ApiError::internal("the request made the server fail"), Encoding::Json)
         })
     }
 
-    async fn answer_or_refuse(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn answer_or_refuse(
+        &self,
+        request: Request<Incoming>,
+        presented: &Presented,
+    ) -> Response<Body> {
         let (parts, body) = request.into_parts();
         if let Err(error) = self.hosts.check(&parts.uri, &parts.headers) {
             return respond::error(&error, Encoding::Json);
@@ -94,7 +111,7 @@ impl Front {
             return respond::error(&error, asked.error_encoding());
         };
         let encoding = asked.error_encoding();
-        let answer = timeout(PATIENCE, self.serve(asked, body, slot)).await;
+        let answer = timeout(PATIENCE, self.serve(asked, body, presented, slot)).await;
         let answer = answer.unwrap_or_else(|_| {
             let message = "Timeout: request did not complete within the allotted timeout";
             Err(ApiError::new(504, Some(Reason::Timeout), message))
@@ -106,9 +123,10 @@ impl Front {
         &self,
         mut asked: Asked,
         body: Incoming,
+        presented: &Presented,
         slot: OwnedSemaphorePermit,
     ) -> Result<Response<Body>, ApiError> {
-        let user = self.auth.authenticate(&asked).await?;
+        let user = self.auth.authenticate(&asked, presented).await?;
         let user = self.auth.impersonate(&asked.headers, user)?;
         self.auth.authorize(&user, &asked.info)?;
         // Handlers are found by how a path begins; no path begins with nothing.

@@ -1,6 +1,6 @@
 //! The server's certificate and the authority that signs it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -9,12 +9,15 @@ use rcgen::{
 use rustls::{
     ServerConfig,
     crypto::aws_lc_rs,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
 use thiserror::Error;
 use tokio_rustls::TlsAcceptor;
 
-use crate::state::{StateDir, StateError};
+use crate::{
+    auth::ClientAuthority,
+    state::{StateDir, StateError},
+};
 
 /// Why there is no certificate.
 #[derive(Debug, Error)]
@@ -25,29 +28,47 @@ pub enum TlsError {
     Make(#[from] rcgen::Error),
     #[error("cannot use the certificate")]
     Use(#[from] rustls::Error),
-    #[error("cannot read the certificate")]
+    #[error("cannot read the certificate or its key")]
     Read(#[from] rustls::pki_types::pem::Error),
+    #[error("there is no certificate")]
+    Missing,
 }
 
 const CA_CERTIFICATE: &str = "ca.crt";
 const CA_KEY: &str = "ca.key";
+/// How each certificate of a file starts.
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
-/// An authority of the server's own and a certificate that it signed. The authority is kept, so that
-/// clients trust the server again after a restart; the certificate is made anew, because the names of
-/// the server may have changed.
-pub(crate) struct Identity {
-    ca: String,
-    certificate: String,
-    key: KeyPair,
+/// A certificate from outside with its key, as PEM. Certificates of authorities may follow it.
+#[derive(Clone)]
+pub struct ServingCertificate {
+    pub certificate: String,
+    pub key: String,
 }
 
-impl std::fmt::Debug for Identity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ServingCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServingCertificate").finish_non_exhaustive()
+    }
+}
+
+/// What clients are shown and what they have to trust.
+pub(crate) struct Identity {
+    ca: String,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()
     }
 }
 
 impl Identity {
+    /// A certificate that an authority of the server's own signed. The authority is kept, so that clients
+    /// trust the server again after a restart; the certificate is made anew, because the names of the
+    /// server may have changed.
     pub(crate) fn open(state: &StateDir, names: &[String]) -> Result<Self, TlsError> {
         let kept = (state.read(CA_CERTIFICATE)?, state.read(CA_KEY)?);
         let (ca, issuer) = if let (Some(ca), Some(key)) = kept {
@@ -70,8 +91,17 @@ impl Identity {
         of.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
         of.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         of.use_authority_key_identifier_extension = true;
-        let certificate = of.signed_by(&key, &issuer)?.pem();
-        Ok(Self { ca, certificate, key })
+        let chain = vec![of.signed_by(&key, &issuer)?.der().clone()];
+        Ok(Self { ca, chain, key: PrivatePkcs8KeyDer::from(key.serialize_der()).into() })
+    }
+
+    /// A certificate from outside. Clients have to trust the last one of its chain.
+    pub(crate) fn given(from: &ServingCertificate) -> Result<Self, TlsError> {
+        let chain = CertificateDer::pem_slice_iter(from.certificate.as_bytes())
+            .collect::<Result<Vec<_>, _>>()?;
+        let last = from.certificate.rfind(BEGIN).ok_or(TlsError::Missing)?;
+        let key = PrivateKeyDer::from_pem_slice(from.key.as_bytes())?;
+        Ok(Self { ca: from.certificate[last..].to_owned(), chain, key })
     }
 
     /// The certificate of the authority, for clients.
@@ -79,15 +109,19 @@ impl Identity {
         &self.ca
     }
 
-    pub(super) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
-        let certificates = CertificateDer::pem_slice_iter(self.certificate.as_bytes())
-            .collect::<Result<_, _>>()?;
-        let key = PrivateKeyDer::from_pem_slice(self.key.serialize_pem().as_bytes())?;
+    /// Encrypts connections; of clients that have an authority, certificates are asked for.
+    pub(super) fn acceptor(
+        &self,
+        clients: Option<&ClientAuthority>,
+    ) -> Result<TlsAcceptor, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(certificates, key)?;
+        let config =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        let config = match clients {
+            Some(authority) => config.with_client_cert_verifier(authority.lenient()),
+            None => config.with_no_client_auth(),
+        };
+        let mut config = config.with_single_cert(self.chain.clone(), self.key.clone_key())?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }

@@ -1,6 +1,7 @@
 //! What depends on more than the object.
 
-use flumen_apiserver::{Deletion, ResourceName};
+use flumen_apiserver::{AdmissionPlugin, Api, ApiOptions, Client, Deletion, ResourceName};
+use flumen_store::{Options, Store};
 use serde_json::{Value, json};
 
 use crate::server::{CONFIG_MAPS, NAMESPACES, config_map, refusal, start};
@@ -45,6 +46,19 @@ async fn pods_run_as_an_account() {
     let mount = &spec["containers"][0]["volumeMounts"][0];
     assert_eq!(mount["mountPath"], "/var/run/secrets/kubernetes.io/serviceaccount");
     assert_eq!(mount["name"], spec["volumes"][0]["name"]);
+}
+
+#[tokio::test]
+async fn rules_can_be_done_without() {
+    let store = Store::in_memory(Options::default()).expect("a store");
+    let plugin = "ServiceAccount".parse::<AdmissionPlugin>().expect("it is known");
+    let options = ApiOptions { disabled_plugins: vec![plugin], ..ApiOptions::default() };
+    let api = Api::open_with(store, options).await.expect("an API");
+    let pod = Client::new(api, "test").create(PODS, "default", &pod()).await.expect("no account");
+    assert_eq!(pod["spec"]["volumes"], Value::Null);
+    assert_eq!(pod["spec"]["priority"], 0, "other rules are applied");
+    let error = "Nonsense".parse::<AdmissionPlugin>().expect_err("it is unknown");
+    assert!(error.to_string().contains("LimitRanger, ServiceAccount"), "{error}");
 }
 
 #[tokio::test]

@@ -53,6 +53,7 @@ impl Fixture {
         let options = ServerOptions {
             address: "127.0.0.1:0".parse().expect("it works"),
             tls: false,
+            certificate: None,
             names: Vec::new(),
             auth,
             state: StateDir(None),

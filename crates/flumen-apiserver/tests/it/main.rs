@@ -5,6 +5,7 @@
 
 mod access;
 mod admission;
+mod certificates;
 mod definitions;
 mod documents;
 mod fixture;

@@ -1,9 +1,15 @@
 //! `flumen apiserver`.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    fmt::Display,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, ValueEnum};
-use flumen_apiserver::{ApiOptions, ServiceRange, StaticTokens};
+use flumen_apiserver::{
+    AdmissionPlugin, ApiOptions, ClientAuthority, ServiceRange, ServingCertificate, StaticTokens,
+};
 use flumen_local::{ApiServer, ApiServerOptions};
 use flumen_sim::Controllers;
 
@@ -41,6 +47,23 @@ pub(crate) struct ApiserverArgs {
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
 
+    /// Authorities whose certificates tell who a client is: the common name is the user, organizations are groups
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure_http")]
+    client_ca_file: Option<PathBuf>,
+
+    /// Certificate to show to clients, followed by those of its authorities; made up without it
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_private_key_file",
+        conflicts_with = "insecure_http"
+    )]
+    tls_cert_file: Option<PathBuf>,
+
+    /// Key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    tls_private_key_file: Option<PathBuf>,
+
     /// Which controllers run
     #[arg(long, value_enum, value_name = "WHICH", default_value = "all")]
     controllers: Which,
@@ -48,6 +71,10 @@ pub(crate) struct ApiserverArgs {
     /// Addresses that Services get
     #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/16")]
     service_cluster_ip_range: ServiceRange,
+
+    /// Rules to do without, by their names in Kubernetes; without controllers, pods need `ServiceAccount` here
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    disable_admission_plugins: Vec<AdmissionPlugin>,
 
     /// Forget the history of objects up to this version, as far as there is one at the start
     #[arg(long, value_name = "VERSION")]
@@ -77,26 +104,42 @@ pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
 
 impl ApiserverArgs {
     fn options(&self) -> Result<ApiServerOptions, CommandError> {
-        let tokens = match &self.token_auth_file {
-            Some(file) => StaticTokens::parse(&read_text(file)?)
-                .map_err(|error| Failure::new(format!("`{}`: {error}", file.display())))?,
-            None => StaticTokens::default(),
+        let tokens = parsed(self.token_auth_file.as_deref(), StaticTokens::parse)?;
+        let certificate = match (&self.tls_cert_file, &self.tls_private_key_file) {
+            (Some(certificate), Some(key)) => Some(ServingCertificate {
+                certificate: read_text(certificate)?,
+                key: read_text(key)?,
+            }),
+            _ => None,
         };
         Ok(ApiServerOptions {
             objects: self.data.as_ref().map(|data| data.join("objects.redb")),
             keys: self.data.as_ref().map(|data| data.join("keys")),
             address: self.addr,
             tls: !self.insecure_http,
+            certificate,
+            client_authority: parsed(self.client_ca_file.as_deref(), ClientAuthority::from_pem)?,
             api: ApiOptions {
                 service_range: self.service_cluster_ip_range,
                 compact_at: self.compact_at,
+                disabled_plugins: self.disable_admission_plugins.clone(),
             },
             controllers: match self.controllers {
                 Which::None => Controllers::None,
                 Which::Core => Controllers::Core,
                 Which::All => Controllers::All,
             },
-            ..ApiServerOptions::in_memory(tokens)
+            ..ApiServerOptions::in_memory(tokens.unwrap_or_default())
         })
     }
+}
+
+/// What a file means, if there is one.
+fn parsed<T, E: Display>(
+    file: Option<&Path>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<Option<T>, CommandError> {
+    let Some(file) = file else { return Ok(None) };
+    let failed = |error| Failure::new(format!("`{}`: {error}", file.display()));
+    Ok(Some(parse(&read_text(file)?).map_err(failed)?))
 }

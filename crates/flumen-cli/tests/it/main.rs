@@ -4,6 +4,8 @@
 //! the binary has.
 #![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
 
+#[cfg(unix)]
+mod apiserver;
 mod artifact;
 mod cluster;
 mod component;
@@ -21,6 +23,8 @@ mod registries;
 mod registry;
 #[cfg(unix)]
 mod remote;
+#[cfg(unix)]
+mod serving;
 mod signatures;
 mod tags;
 mod talk;

@@ -1,48 +1,19 @@
 //! `flumen registry`: it says where it listens, answers there, and ends when it is told to.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{Read as _, Write as _},
     net::TcpStream,
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
-use super::{Scratch, binary};
-
-/// A running registry, and where it says that it listens.
-struct Serving {
-    child: Child,
-    address: String,
-}
-
-impl Serving {
-    fn start(scratch: &Scratch) -> Self {
-        let mut child = Command::new(binary())
-            .args(["registry", "serve", "--data", "data", "--addr", "127.0.0.1:0"])
-            .current_dir(scratch.path())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
-        let mut line = String::new();
-        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        stderr.read_line(&mut line).expect("a line");
-        let address = line.trim_end().strip_prefix("listening on http://").expect("an address");
-        Self { child, address: address.to_owned() }
-    }
-}
-
-impl Drop for Serving {
-    /// Nothing stays behind when a check fails.
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use super::{Scratch, serving::Serving};
 
 #[test]
 fn a_registry_serves_until_it_is_told_to_stop() {
     let scratch = Scratch::new();
-    let mut registry = Serving::start(&scratch);
-    let mut stream = TcpStream::connect(&registry.address).expect("connects");
+    let mut registry = Serving::start(&scratch, &["registry", "serve", "--data", "data"]);
+    let address = registry.url.strip_prefix("http://").expect("an address");
+    let mut stream = TcpStream::connect(address).expect("connects");
     stream.write_all(b"GET /v2/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("writes");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");

@@ -1,4 +1,4 @@
-//! etcd, an API server and, where a test wants them, the controllers.
+//! An API server with objects of its own and, where a test wants them, controllers.
 
 use std::{
     fmt, fs,
@@ -15,10 +15,12 @@ use std::{
 use reqwest::Method;
 use tempfile::TempDir;
 
+#[cfg(feature = "embedded")]
+use super::choice::chosen;
 use super::{
     admin::Admin,
     kubeconfig::{User, kubeconfig},
-    servers::Servers,
+    servers::{ServerKind, Servers},
 };
 use crate::{
     certificate::{Authority, Identity},
@@ -51,28 +53,42 @@ pub struct KubeCluster {
 impl KubeCluster {
     /// Starts a cluster in which nobody acts but the test: no controllers, so the test can play them.
     ///
+    /// The environment says whose it is, see [`TEST_SERVER_VARIABLE`](crate::TEST_SERVER_VARIABLE).
     /// Pods need no service account, because nobody makes the one that they would use. The cluster
     /// roles `view`, `edit` and `admin` are empty, because nobody gathers their rules.
     /// `None` when the machine has no such programs; that is said as skipped.
     ///
     /// # Panics
     /// When the programs are there but do not start: that is a broken fixture.
+    #[cfg(feature = "embedded")]
     pub fn start() -> Option<Self> {
-        Self::start_if_there(false)
+        Self::start_if_there(chosen(), false)
     }
 
-    /// Starts a cluster with the controllers of Kubernetes. See [`Self::start`].
+    /// Starts a cluster with controllers. See [`Self::start`].
     ///
     /// # Panics
     /// When the programs are there but do not start.
+    #[cfg(feature = "embedded")]
     pub fn start_with_controllers() -> Option<Self> {
-        Self::start_if_there(true)
+        Self::start_if_there(chosen(), true)
+    }
+
+    /// The real cluster without controllers that all tests of a binary share, whatever the
+    /// environment says: for tests that compare with it.
+    ///
+    /// # Panics
+    /// When the programs are there but do not start.
+    pub fn shared_real() -> Option<&'static Self> {
+        static CLUSTER: OnceLock<Option<KubeCluster>> = OnceLock::new();
+        CLUSTER.get_or_init(|| Self::start_if_there(ServerKind::Real, false)).as_ref()
     }
 
     /// The cluster without controllers that all tests of a binary share.
     ///
     /// # Panics
     /// When the programs are there but do not start.
+    #[cfg(feature = "embedded")]
     pub fn shared() -> Option<&'static Self> {
         static CLUSTER: OnceLock<Option<KubeCluster>> = OnceLock::new();
         CLUSTER.get_or_init(Self::start).as_ref()
@@ -82,6 +98,7 @@ impl KubeCluster {
     ///
     /// # Panics
     /// When the programs are there but do not start.
+    #[cfg(feature = "embedded")]
     pub fn shared_with_controllers() -> Option<&'static Self> {
         static CLUSTER: OnceLock<Option<KubeCluster>> = OnceLock::new();
         CLUSTER.get_or_init(Self::start_with_controllers).as_ref()
@@ -168,8 +185,8 @@ impl KubeCluster {
         &self.administrator
     }
 
-    fn start_if_there(controllers: bool) -> Option<Self> {
-        let mut names = Servers::programs(controllers).chain([KUBECTL]);
+    fn start_if_there(kind: ServerKind, controllers: bool) -> Option<Self> {
+        let mut names = kind.programs(controllers).into_iter().chain([KUBECTL]);
         if let Some(name) = names.find(|name| kube_program(name).is_none()) {
             let why = match named_kube_programs() {
                 Some(_) => "it is not in the directory that the environment names",
@@ -180,7 +197,7 @@ impl KubeCluster {
         }
         let mut attempts = 1;
         loop {
-            match Self::try_start(controllers) {
+            match Self::try_start(kind, controllers) {
                 Ok(cluster) => return Some(cluster),
                 Err(error) if attempts == ATTEMPTS || error.kind() == ErrorKind::TimedOut => {
                     panic!("cannot start a Kubernetes: {error}")
@@ -190,10 +207,10 @@ impl KubeCluster {
         }
     }
 
-    fn try_start(controllers: bool) -> io::Result<Self> {
+    fn try_start(kind: ServerKind, controllers: bool) -> io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("flumen-kube-").tempdir()?;
         let authority = Authority::new()?;
-        let servers = Servers::start(scratch.path(), &authority, controllers)?;
+        let servers = Servers::start(kind, scratch.path(), &authority, controllers)?;
         let server = servers.address();
         let administrator = authority.certify_user(ADMINISTRATOR, Some("system:masters"))?;
         let cluster = Self {

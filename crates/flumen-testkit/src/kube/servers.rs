@@ -1,158 +1,108 @@
-//! The programs of a cluster and how they are told of each other.
+//! What stands behind a cluster: the programs of Kubernetes, or our own server.
 
-use std::{
-    fs,
-    hash::{BuildHasher as _, RandomState},
-    io,
-    net::TcpListener,
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
-use super::guarded::Guarded;
-use crate::{
-    certificate::{Authority, Certificate},
-    kube_programs::kube_program,
-};
+#[cfg(feature = "embedded")]
+use super::embedded::Embedded;
+use super::programs::Programs;
+use crate::certificate::Authority;
 
-const ETCD: &str = "etcd";
-const APISERVER: &str = "kube-apiserver";
-const CONTROLLERS: &str = "kube-controller-manager";
+/// Which API server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerKind {
+    Real,
+    #[cfg(feature = "embedded")]
+    Embedded,
+}
 
-/// What tokens of service accounts are checked and signed with, in the directory of the cluster.
-const ACCOUNT_CERTIFICATE: &str = "service-accounts.pem";
-const ACCOUNT_KEY: &str = "service-accounts-key.pem";
+impl ServerKind {
+    /// The names of the programs that it needs.
+    pub(super) fn programs(self, controllers: bool) -> Vec<&'static str> {
+        match self {
+            Self::Real => Programs::names(controllers).collect(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded => Vec::new(),
+        }
+    }
+}
 
-/// Below what systems give to outgoing connections, so that no client takes the port of a server
-/// that is being restarted.
-const PORTS: Range<u16> = 12_000..30_000;
-
-/// The running programs, in the order in which they are ended.
+/// Running servers; they end when the value is dropped.
 #[derive(Debug)]
-pub(super) struct Servers {
-    controllers: Option<Guarded>,
-    apiserver: Guarded,
-    etcd: Guarded,
-    port: u16,
-    scratch: PathBuf,
-    authority: PathBuf,
+pub(super) enum Servers {
+    Real(Programs),
+    #[cfg(feature = "embedded")]
+    Embedded(Embedded),
 }
 
 impl Servers {
-    /// The names of what has to be there.
-    pub(super) fn programs(controllers: bool) -> impl Iterator<Item = &'static str> {
-        [ETCD, APISERVER].into_iter().chain(controllers.then_some(CONTROLLERS))
-    }
-
-    /// Starts a store and an API server that is ready for the controllers, if there will be any.
+    /// Starts an API server that is ready for the controllers, if there will be any.
     pub(super) fn start(
+        kind: ServerKind,
         scratch: &Path,
         authority: &Authority,
         controllers: bool,
     ) -> io::Result<Self> {
-        let files = authority.certify_loopback(scratch)?;
-        let accounts = authority.certify_user("service-accounts", None)?;
-        fs::write(scratch.join(ACCOUNT_CERTIFICATE), accounts.certificate)?;
-        fs::write(scratch.join(ACCOUNT_KEY), accounts.key)?;
-
-        let store = format!("http://127.0.0.1:{}", free_port()?);
-        let etcd = Guarded::start(program(ETCD)?, etcd_arguments(&store), scratch)?;
-        let port = free_port()?;
-        let mut arguments = apiserver_arguments(port, &store, &files);
-        if !controllers {
-            // It waits for accounts that the controllers make.
-            arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
+        match kind {
+            ServerKind::Real => Programs::start(scratch, authority, controllers).map(Self::Real),
+            #[cfg(feature = "embedded")]
+            ServerKind::Embedded => {
+                Embedded::start(scratch, authority, controllers).map(Self::Embedded)
+            }
         }
-        let apiserver = Guarded::start(program(APISERVER)?, arguments, scratch)?;
-        let (scratch, authority) = (scratch.to_owned(), files.authority);
-        Ok(Self { controllers: None, apiserver, etcd, port, scratch, authority })
     }
 
-    /// Starts the controllers, which act with the rights of a kubeconfig.
+    /// Starts the controllers, if they are programs of their own; those act with the rights of a
+    /// kubeconfig.
     pub(super) fn start_controllers(&mut self, kubeconfig: &Path) -> io::Result<()> {
-        let arguments = vec![
-            format!("--kubeconfig={}", kubeconfig.display()),
-            format!("--root-ca-file={}", self.authority.display()),
-            format!("--service-account-private-key-file={ACCOUNT_KEY}"),
-            "--leader-elect=false".to_owned(),
-            "--secure-port=0".to_owned(),
-        ];
-        let controllers = Guarded::start(program(CONTROLLERS)?, arguments, &self.scratch)?;
-        self.controllers = Some(controllers);
-        Ok(())
+        match self {
+            Self::Real(programs) => programs.start_controllers(kubeconfig),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(_) => Ok(()),
+        }
     }
 
     pub(super) fn has_controllers(&self) -> bool {
-        self.controllers.is_some()
+        match self {
+            Self::Real(programs) => programs.has_controllers(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(server) => server.has_controllers(),
+        }
     }
 
     /// Where the API server listens.
     pub(super) fn address(&self) -> String {
-        format!("https://127.0.0.1:{}", self.port)
+        let port = match self {
+            Self::Real(programs) => programs.port(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(server) => server.port(),
+        };
+        format!("https://127.0.0.1:{port}")
     }
 
+    /// Ends the API server and starts it again on the same port, over the same objects.
     pub(super) fn restart_apiserver(&mut self) -> io::Result<()> {
-        self.apiserver.restart()
+        match self {
+            Self::Real(programs) => programs.restart_apiserver(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(server) => server.restart(),
+        }
     }
 
-    /// An error when one of them is no longer running.
+    /// An error when one of the programs is no longer running.
     pub(super) fn check(&mut self) -> io::Result<()> {
-        let all = [&mut self.etcd, &mut self.apiserver].into_iter();
-        all.chain(&mut self.controllers).try_for_each(Guarded::check)
+        match self {
+            Self::Real(programs) => programs.check(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(_) => Ok(()),
+        }
     }
 
-    /// The ends of their logs.
+    /// The ends of their logs, where they write any.
     pub(super) fn last_words(&self) -> String {
-        let all = [&self.etcd, &self.apiserver].into_iter().chain(&self.controllers);
-        all.map(Guarded::last_words).collect::<Vec<_>>().join("\n")
+        match self {
+            Self::Real(programs) => programs.last_words(),
+            #[cfg(feature = "embedded")]
+            Self::Embedded(_) => String::new(),
+        }
     }
-}
-
-fn program(name: &str) -> io::Result<PathBuf> {
-    kube_program(name).ok_or_else(|| io::Error::other(format!("`{name}` is not there any more")))
-}
-
-fn etcd_arguments(store: &str) -> Vec<String> {
-    vec![
-        "--data-dir=etcd".to_owned(),
-        format!("--listen-client-urls={store}"),
-        format!("--advertise-client-urls={store}"),
-        "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
-        "--log-level=warn".to_owned(),
-        // The data need not outlive the machine.
-        "--unsafe-no-fsync".to_owned(),
-    ]
-}
-
-fn apiserver_arguments(port: u16, store: &str, files: &Certificate) -> Vec<String> {
-    vec![
-        format!("--etcd-servers={store}"),
-        "--bind-address=127.0.0.1".to_owned(),
-        "--advertise-address=127.0.0.1".to_owned(),
-        format!("--secure-port={port}"),
-        format!("--tls-cert-file={}", files.certificate.display()),
-        format!("--tls-private-key-file={}", files.key.display()),
-        format!("--client-ca-file={}", files.authority.display()),
-        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-        format!("--service-account-key-file={ACCOUNT_CERTIFICATE}"),
-        format!("--service-account-signing-key-file={ACCOUNT_KEY}"),
-        "--service-cluster-ip-range=10.0.0.0/16".to_owned(),
-        "--authorization-mode=RBAC".to_owned(),
-        "--allow-privileged=true".to_owned(),
-        "--event-ttl=10m".to_owned(),
-        "--profiling=false".to_owned(),
-        // It would refuse an address of the loopback interface.
-        "--endpoint-reconciler-type=none".to_owned(),
-    ]
-}
-
-/// A port that nobody listens on.
-fn free_port() -> io::Result<u16> {
-    let random = RandomState::new();
-    let free = (0..PORTS.len()).find_map(|attempt| {
-        let choice = random.hash_one(attempt) % u64::try_from(PORTS.len()).ok()?;
-        let port = PORTS.start + u16::try_from(choice).ok()?;
-        TcpListener::bind(("127.0.0.1", port)).is_ok().then_some(port)
-    });
-    free.ok_or_else(|| io::Error::other("there is no free port"))
 }
