@@ -1,5 +1,6 @@
 //! Types of an expression before it is evaluated.
 
+mod literals;
 mod macros;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,9 @@ pub(crate) fn check(
     let found = checker.expr(tree);
     let result = checker.known.settled(&found);
     if checker.mistakes.is_empty() {
+        if dialect == Dialect::Kubernetes {
+            checker.check_literals(tree);
+        }
         checker.check_collections();
     }
     if checker.mistakes.is_empty() {
@@ -181,7 +185,7 @@ impl<'a> Checker<'a> {
 
     fn call(&mut self, id: u64, call: &'a CallExpr) -> Type {
         if let Some(pairs) = Pairs::of(call, self.dialect) {
-            return self.pairs(&pairs);
+            return self.pairs(id, &pairs);
         }
         if let Some(sort) = SortBy::of(call, self.dialect) {
             return self.sort_by(&sort);

@@ -238,7 +238,7 @@ async fn webhooks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_real_server_says_what_was_recorded() {
     let started = tokio::task::spawn_blocking(|| {
-        KubeCluster::shared().map(|cluster| (cluster, KubeProxy::start(cluster)))
+        KubeCluster::shared_real().map(|cluster| (cluster, KubeProxy::start(cluster)))
     });
     let Some((_, proxy)) = started.await.expect("it starts") else { return };
     let hook = Hook::start().await;

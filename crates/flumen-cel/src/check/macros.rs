@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<'a> Checker<'a> {
-    pub(super) fn pairs(&mut self, it: &Pairs<'a>) -> Type {
+    pub(super) fn pairs(&mut self, id: u64, it: &Pairs<'a>) -> Type {
         let (key, value) = self.pair_types(it.range);
         let depth = self.scopes.len();
         self.scopes.push((it.key, key.clone()));
@@ -27,10 +27,13 @@ impl<'a> Checker<'a> {
             PairMacro::Entries => {
                 let found = self.expr(it.body);
                 let expected = Type::map(self.known.open(), self.known.open());
-                if !self.known.assign([(&found, &expected)]) {
-                    self.mismatch(it.body.id, &Type::map(Type::Dyn, Type::Dyn), &found);
+                if self.known.assign([(&found, &expected)]) {
+                    self.known.resolved(&expected)
+                } else {
+                    let applied = format!("(map(dyn, dyn), {found})");
+                    let what = "found no matching overload for 'cel.@mapInsert' applied to";
+                    self.mistake(id, format!("{what} '{applied}'"))
                 }
-                self.known.resolved(&expected)
             }
         };
         self.scopes.truncate(depth);
