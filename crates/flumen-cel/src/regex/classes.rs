@@ -16,7 +16,8 @@ pub(super) fn spelled_out(source: &str) -> Result<Cow<'_, str>, String> {
         let class = if first == '\\' { class_at(rest) } else { None };
         if let Some(class) = class {
             let ranges = ranges(class)?;
-            pattern.push_str(&if in_brackets { ranges } else { format!("[{ranges}]") });
+            let (open, close) = if in_brackets { ("", "") } else { ("[", "]") };
+            pattern.extend([open, &ranges, close]);
             rest = &rest[class.len()..];
             continue;
         }
