@@ -1,8 +1,8 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
-use std::{fs, path::PathBuf, process::Command, time::Duration};
+use std::{fs, process::Command, time::Duration};
 
-use flumen_testkit::{TEST_SERVER_VARIABLE, TOOLS_VARIABLE, shared_dir};
+use flumen_testkit::{TEST_SERVER_VARIABLE, shared_dir};
 
 use crate::{
     Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
@@ -27,13 +27,10 @@ pub(crate) fn run(arguments: &[String]) -> Result {
 
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
-    let tools = provide_tools(&mut progress);
+    provide_tools(&mut progress);
     let is_kubernetes_there = provide_kubernetes(&mut progress);
     let prepare = |tests: &mut Command| {
         tests.env("FLUMEN_SKIP_LOG", skip_log.path());
-        if let Some(tools) = &tools {
-            tests.env(TOOLS_VARIABLE, tools);
-        }
     };
     progress.step("tests, golden cases, examples, doc tests", || {
         let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
@@ -76,24 +73,15 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     progress.finish()
 }
 
-/// Where the judges are. A machine that cannot have them is no failure.
-fn provide_tools(progress: &mut Progress) -> Option<PathBuf> {
-    let mut provision = Err("nobody looked for them".into());
+/// Adds the judges that tests look for. A machine that cannot have them is no failure.
+fn provide_tools(progress: &mut Progress) {
+    let mut missing = Vec::new();
     progress.step("tools that judge", || {
-        provision = tools::provide();
+        missing = tools::provide();
         Ok(())
     });
-    match provision {
-        Ok(provision) => {
-            for (name, why) in provision.missing {
-                progress.skip(&format!("what `{name}` judges"), &why);
-            }
-            Some(provision.bin)
-        }
-        Err(error) => {
-            progress.skip("what other tools judge", &error.to_string());
-            None
-        }
+    for (name, why) in missing {
+        progress.skip(&format!("what `{name}` judges"), &why);
     }
 }
 

@@ -28,6 +28,7 @@ mod webhooks;
 use std::str::FromStr;
 
 use flumen_store::Range;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -206,6 +207,18 @@ impl Attempt<'_> {
     ) -> Result<Option<Value>> {
         let key = format!("{}{name}", prefix(group, plural, namespace));
         Ok(storage::get(self.request.api.store(), &key)?.map(|stored| stored.object))
+    }
+
+    /// The parts of another object that a type names.
+    fn read<T: DeserializeOwned>(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<T>> {
+        let key = format!("{}{name}", prefix(group, plural, namespace));
+        storage::read(self.request.api.store(), &key)
     }
 
     /// Other objects of the server; those of a namespace, or all.

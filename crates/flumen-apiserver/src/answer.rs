@@ -3,6 +3,7 @@
 use std::{fmt, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
+use flumen_store::Entry;
 use futures_util::Stream;
 use serde_json::Value;
 
@@ -22,8 +23,8 @@ pub enum Payload {
     /// An object with `apiVersion` and `kind`, which may also be a Status or a Scale. The resource is
     /// what it is shown as in a table.
     Object { object: Value, resource: Option<Arc<Resource>> },
-    /// Items have `apiVersion` and `kind` only if the resource is custom.
-    List { resource: Arc<Resource>, metadata: Value, items: Vec<Value> },
+    /// Items are as they are stored: a list may be long, and is often passed on unread.
+    List { resource: Arc<Resource>, metadata: Value, items: Vec<Entry> },
     /// Lines of watch events, already in the representation that was asked for.
     Watch(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
     /// Text that is no object: logs.

@@ -3,9 +3,10 @@
 //! Everything in the server sees objects in the version of a request. They are converted when they come
 //! from the store and when they go there, and where no program is named nothing happens here.
 
+use flumen_store::Entry;
 use serde_json::{Value, json};
 
-use crate::{Api, ApiError, Behaviour, Resource, clock, meta, rules, storage, webhook};
+use crate::{Api, ApiError, Behaviour, Resource, clock, meta, storage, webhook};
 
 /// How long a program may take.
 const SECONDS: u64 = 30;
@@ -131,6 +132,25 @@ pub(crate) async fn load(
     Ok(())
 }
 
+/// The same for entries of the store, which are written anew.
+pub(crate) async fn load_entries(
+    api: &Api,
+    resource: &Resource,
+    entries: &mut [Entry],
+) -> Result<(), ApiError> {
+    if !is_needed(resource) {
+        return Ok(());
+    }
+    let objects: Result<Vec<Value>, ApiError> = entries.iter().map(storage::decode).collect();
+    let mut objects = objects?;
+    load(api, resource, &mut objects).await?;
+    for (entry, mut object) in entries.iter_mut().zip(objects) {
+        meta::remove(&mut object, "resourceVersion");
+        entry.value = serde_json::to_vec(&object).map_err(ApiError::internal)?.into();
+    }
+    Ok(())
+}
+
 /// The value of an object in the version that is stored.
 pub(crate) async fn encode(
     api: &Api,
@@ -150,18 +170,17 @@ pub(crate) async fn encode(
     storage::encode(resource, &mut stored)
 }
 
-/// The value of a new object, which gets the defaults that preparation took away or made possible.
+/// The same for a new object.
 pub(crate) async fn encode_new(
     api: &Api,
     resource: &Resource,
     object: &mut Value,
 ) -> Result<Vec<u8>, ApiError> {
-    let changed = rules::fill_defaults(resource, object);
-    let mut value = encode(api, resource, object).await?;
-    if changed {
-        storage::unsettle(&mut value);
+    if is_needed(resource) {
+        encode(api, resource, object).await
+    } else {
+        storage::encode_new(resource, object)
     }
-    Ok(value)
 }
 
 fn failed(resource: &Resource, from: &str, why: &str) -> ApiError {

@@ -1,15 +1,14 @@
-//! Changes as watchers see them: read and written as text once, however many watch.
+//! Changes as watchers see them: written as text once, however many watch.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use bytes::Bytes;
 use flumen_store::{Event, Revision};
-use serde_json::Value;
 
-use crate::{ApiError, storage};
+use crate::ApiError;
 
 /// Changes that are remembered; watchers that are further behind read them again.
 const REMEMBERED: usize = 512;
@@ -27,8 +26,6 @@ type Place = (Revision, Arc<str>);
 #[derive(Debug)]
 pub(crate) struct Change {
     pub event: Arc<Event>,
-    now: OnceLock<Option<Arc<Value>>>,
-    before: OnceLock<Option<Arc<Value>>>,
     /// Events as text, by what they say and for which version.
     lines: Mutex<Vec<(LineKey, Bytes)>>,
 }
@@ -55,30 +52,7 @@ impl Fanout {
 
 impl Change {
     fn new(event: &Arc<Event>) -> Self {
-        Self {
-            event: Arc::clone(event),
-            now: OnceLock::new(),
-            before: OnceLock::new(),
-            lines: Mutex::default(),
-        }
-    }
-
-    /// The object after the change, if there is one.
-    pub(crate) fn now(&self) -> Option<&Arc<Value>> {
-        let read = || {
-            let entry = self.event.entry.as_ref()?;
-            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
-        };
-        self.now.get_or_init(read).as_ref()
-    }
-
-    /// The object before the change, with the version of the change.
-    pub(crate) fn before(&self) -> Option<&Arc<Value>> {
-        let read = || {
-            let entry = self.event.previous.as_ref()?;
-            storage::decode_at(&entry.value, self.event.revision).ok().map(Arc::new)
-        };
-        self.before.get_or_init(read).as_ref()
+        Self { event: Arc::clone(event), lines: Mutex::default() }
     }
 
     /// The line of the change, made by the first who asks for it.

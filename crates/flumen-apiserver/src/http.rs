@@ -12,7 +12,6 @@ pub(crate) mod respond;
 pub(crate) mod route;
 mod server;
 mod service;
-mod stall;
 mod tls;
 
 use serde_json::{Value, json};

@@ -38,6 +38,7 @@ mod represent;
 mod resource;
 mod rules;
 mod services;
+mod splice;
 mod state;
 mod storage;
 mod user;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Answer, Api, ApiError, Call, Media, Payload, Query, Representation, Target, User, Verb,
-    WatchEvent,
+    WatchEvent, rules, storage,
     verbs::{Request, Watcher},
 };
 
@@ -85,11 +85,9 @@ impl Client {
         let mut call = self.call(Verb::List, of, select.namespace, "");
         select.add_to(&mut call.query);
         match self.api.handle(call).await?.payload {
-            Payload::List { resource, metadata, mut items } => {
-                for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                    item.entry("apiVersion").or_insert_with(|| resource.api_version().into());
-                    item.entry("kind").or_insert_with(|| resource.kind.clone().into());
-                }
+            Payload::List { resource, metadata, items } => {
+                let read = |entry| Ok(rules::from_hub(&resource, storage::decode(entry)?));
+                let items = items.iter().map(read).collect::<Result<_, ApiError>>()?;
                 let version = metadata["resourceVersion"].as_str().unwrap_or_default();
                 Ok(List { items, resource_version: version.to_owned() })
             }

@@ -24,7 +24,12 @@ use crate::{
     http::{Asked, Body, negotiate, respond},
 };
 
-const V2_PROTOBUF: &str = "com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// The name of the binary form, and the one that older clients ask for: `@` has no place in a media type, so
+/// nobody could read it in an answer.
+const V2_PROTOBUF: [&str; 2] = [
+    "com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
 
 /// Paths that have a document without resources.
 const BARE: [&str; 5] =
@@ -59,14 +64,14 @@ impl OpenApi {
     pub(crate) fn answer(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let path = asked.info.path.trim_end_matches('/');
         match path.strip_prefix("/openapi/v3") {
-            Some("") => self.index(catalog),
+            Some("") => self.index(asked, catalog),
             Some(rest) => self.v3(asked, catalog, rest.trim_start_matches('/')),
             None if path == "/openapi/v2" => self.v2(asked, catalog),
             None => respond::nothing(),
         }
     }
 
-    fn index(&self, catalog: &Arc<Catalog>) -> Response<Body> {
+    fn index(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let mut entries = serde_json::Map::new();
         for path in paths_of(catalog) {
             let document = self.document(catalog, &path, || v3_document(catalog, &path));
@@ -75,8 +80,8 @@ impl OpenApi {
                 entries.insert(path, json!({ "serverRelativeURL": url }));
             }
         }
-        let body = json!({ "paths": entries }).to_string();
-        respond::bytes(200, respond::PLAIN, body)
+        let index = Document::new(json!({ "paths": entries }).to_string().into_bytes());
+        send(asked, respond::PLAIN, &index)
     }
 
     fn v3(&self, asked: &Asked, catalog: &Arc<Catalog>, path: &str) -> Response<Body> {
@@ -110,9 +115,9 @@ impl OpenApi {
     fn v2(&self, asked: &Asked, catalog: &Arc<Catalog>) -> Response<Body> {
         let is_protobuf = negotiate::clauses(&asked.accept)
             .first()
-            .is_some_and(|clause| clause.subtype == V2_PROTOBUF);
+            .is_some_and(|clause| V2_PROTOBUF.contains(&clause.subtype));
         let (key, media_type) = if is_protobuf {
-            ("v2 protobuf", format!("application/{V2_PROTOBUF}"))
+            ("v2 protobuf", format!("application/{}", V2_PROTOBUF[0]))
         } else {
             ("v2", "application/json".to_owned())
         };

@@ -1,10 +1,13 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
 use flumen_kinds::table::{Column, Table};
+use flumen_store::Entry;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
     ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
+    rules, storage,
 };
 
 /// A whole answer. What is no object of a resource, like a Status, stays as it is.
@@ -19,7 +22,7 @@ pub(crate) fn payload(
         }
         Payload::Object { object, resource: None } => Ok(object),
         Payload::List { resource, metadata, items } => {
-            list(&resource, metadata, items, representation, query)
+            list(&resource, metadata, &items, representation, query)
         }
         Payload::Watch(_) | Payload::Text(_) => Ok(Value::Null),
     }
@@ -44,7 +47,7 @@ pub(crate) fn object(
             if let Some(at) = object.pointer("/metadata/resourceVersion") {
                 metadata.insert("resourceVersion".to_owned(), at.clone());
             }
-            table(resource, metadata.into(), vec![object], version, query)
+            table(resource, metadata.into(), std::iter::once(Ok(object)), version, query)
         }
     }
 }
@@ -52,14 +55,16 @@ pub(crate) fn object(
 fn list(
     resource: &Resource,
     metadata: Value,
-    items: Vec<Value>,
+    items: &[Entry],
     representation: Representation,
     query: &Query,
 ) -> Result<Value, ApiError> {
+    // One at a time, because trees take many times the memory of what they are shown as.
+    let items = items.iter().map(|entry| item(resource, entry));
     match representation {
         Representation::Object => {
             let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
-            list.insert("items".to_owned(), items.into());
+            list.insert("items".to_owned(), items.collect::<Result<_, _>>()?);
             Ok(list.into())
         }
         Representation::Metadata(_) => Err(not_acceptable(format!(
@@ -68,12 +73,17 @@ fn list(
         ))),
         Representation::MetadataList(version) => {
             let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
-            let items = items.into_iter().map(|item| partial(item, version));
-            list.insert("items".to_owned(), items.collect());
+            let items = items.map(|item| Ok(partial(item?, version)));
+            list.insert("items".to_owned(), items.collect::<Result<_, ApiError>>()?);
             Ok(list.into())
         }
         Representation::Table(version) => table(resource, metadata, items, version, query),
     }
+}
+
+/// An object of the store as lists have it.
+pub(crate) fn item(resource: &Resource, entry: &Entry) -> Result<Value, ApiError> {
+    Ok(rules::list_item(resource, storage::decode(entry)?))
 }
 
 /// How much of its object a row has.
@@ -101,45 +111,52 @@ impl Include {
 fn table(
     resource: &Resource,
     metadata: Value,
-    items: Vec<Value>,
+    items: impl Iterator<Item = Result<Value, ApiError>>,
     version: MetaVersion,
     query: &Query,
 ) -> Result<Value, ApiError> {
     let include = Include::of(query)?;
-    let (columns, mut rows) = cells(resource, &items);
-    for (row, item) in rows.iter_mut().zip(items) {
+    let (columns, cells) = cells(resource, clock::now());
+    let row = |item: Result<Value, ApiError>| {
+        let item = item?;
+        let mut row = cells(&item);
         let shown = match include {
             Include::None => Value::Null,
             Include::Metadata => partial(item, version),
             Include::Object => whole(item, resource),
         };
         row.insert("object".to_owned(), shown);
-    }
+        Ok(Value::Object(row))
+    };
+    let rows = items.map(row).collect::<Result<Vec<Value>, ApiError>>()?;
     let mut table = typed("Table", version.api_version(), metadata);
     table.insert("columnDefinitions".to_owned(), columns.into());
     table.insert("rows".to_owned(), rows.into());
     Ok(table.into())
 }
 
-/// The columns, and what is in them for every object.
-fn cells(resource: &Resource, items: &[Value]) -> (Vec<Value>, Vec<Map<String, Value>>) {
-    let now = clock::now();
+/// What a row says of an object.
+type Cells<'a> = Box<dyn Fn(&Value) -> Map<String, Value> + 'a>;
+
+/// The columns, and what is in them for an object.
+fn cells(resource: &Resource, now: Timestamp) -> (Vec<Value>, Cells<'_>) {
     let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
             let table = Table::of(kind.group, kind.kind);
-            let rows = items.iter().map(|item| {
+            let columns = table.columns.iter().map(Column::to_value).collect();
+            let cells = move |item: &Value| {
                 let mut row = row(table.cells(item, now));
                 if let Some(conditions) = table.conditions(item) {
                     row.insert("conditions".to_owned(), conditions);
                 }
                 row
-            });
-            (table.columns.iter().map(Column::to_value).collect(), rows.collect())
+            };
+            (columns, Box::new(cells))
         }
         Behaviour::Custom { version, .. } => {
-            let rows = items.iter().map(|item| row(version.cells(item, now)));
-            (version.column_definitions(), rows.collect())
+            let cells = move |item: &Value| row(version.cells(item, now));
+            (version.column_definitions(), Box::new(cells))
         }
     }
 }

@@ -200,6 +200,14 @@ pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     }
 }
 
+/// The same for an object that is only looked at.
+pub(crate) fn shown<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value> {
+    if is_hub(resource) {
+        return Cow::Borrowed(object);
+    }
+    Cow::Owned(from_hub(resource, object.clone()))
+}
+
 /// An object as lists have it: items of built-in kinds do not repeat their kind.
 pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
     let mut object = from_hub(resource, object);
@@ -253,15 +261,10 @@ pub(crate) fn finish_create(resource: &Resource, object: &mut Value) {
     }
 }
 
-/// Fills in defaults of an object that is ready to be stored; tells whether there were any.
-pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) -> bool {
-    match &resource.behaviour {
-        Behaviour::Builtin { hub, .. } => {
-            let before = object.clone();
-            flumen_kinds::default(object, hub);
-            *object != before
-        }
-        Behaviour::Custom { .. } => false,
+/// Fills in defaults of an object that is ready to be stored; custom resources have theirs already.
+pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) {
+    if let Behaviour::Builtin { hub, .. } = &resource.behaviour {
+        flumen_kinds::default(object, hub);
     }
 }
 

@@ -5,6 +5,7 @@
 //! `resourceVersion`, which is the revision of the entry.
 
 use flumen_store::{CommitError, Condition, Entry, ReadError, Revision, Store, Transaction};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{ApiError, Reason, Resource, admission::Charges, meta, rules};
@@ -62,10 +63,14 @@ pub(crate) fn decode(entry: &Entry) -> Result<Value, ApiError> {
 }
 
 pub(crate) fn decode_at(value: &[u8], revision: Revision) -> Result<Value, ApiError> {
-    let mut object: Value = serde_json::from_slice(value)
-        .map_err(|error| ApiError::internal(format!("cannot read a stored object: {error}")))?;
+    let mut object: Value = serde_json::from_slice(value).map_err(unreadable)?;
     meta::set(&mut object, "resourceVersion", revision.to_string());
     Ok(object)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
+pub(crate) fn unreadable(error: serde_json::Error) -> ApiError {
+    ApiError::internal(format!("cannot read a stored object: {error}"))
 }
 
 pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>, ApiError> {
@@ -82,15 +87,28 @@ pub(crate) fn encode(resource: &Resource, object: &mut Value) -> Result<Vec<u8>,
     bytes
 }
 
-/// Notes in a value that the defaults of its object were added late.
-pub(crate) fn unsettle(value: &mut Vec<u8>) {
-    value.push(UNSETTLED);
+/// The value of a new object, which gets the defaults that preparation took away or made possible.
+pub(crate) fn encode_new(resource: &Resource, object: &mut Value) -> Result<Vec<u8>, ApiError> {
+    let prepared = encode(resource, object)?;
+    rules::fill_defaults(resource, object);
+    let mut value = encode(resource, object)?;
+    // Texts are compared because trees would have to be copied for it.
+    if value != prepared {
+        value.push(UNSETTLED);
+    }
+    Ok(value)
 }
 
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {
     let Some(entry) = store.get(key) else { return Ok(None) };
     let is_settled = entry.value.last() != Some(&UNSETTLED);
     Ok(Some(Stored { object: decode(&entry)?, revision: entry.revision, is_settled }))
+}
+
+/// The parts of an object that a type names; the others are not read.
+pub(crate) fn read<T: DeserializeOwned>(store: &Store, key: &str) -> Result<Option<T>, ApiError> {
+    let Some(entry) = store.get(key) else { return Ok(None) };
+    serde_json::from_slice(&entry.value).map(Some).map_err(unreadable)
 }
 
 /// Writes an object if the key is still as it was: at a revision, or absent.

@@ -12,7 +12,7 @@ use flumen_build::Inputs;
 use flumen_fs::DiskTree;
 use flumen_kube::{Client, ConnectOptions};
 use flumen_kustomize::FILE_NAMES;
-use flumen_object::Object;
+use flumen_object::{Object, ObjectId};
 use flumen_oci::{
     Reference, Repository, Target,
     artifact::{Format, Metadata, PullOptions, pack_yaml, pull},
@@ -26,7 +26,7 @@ use crate::{
     error::CommandError,
     inventory_args::{Site, now, parse_name},
     kustomizer_config::FieldManager,
-    plan_text, tree_view,
+    plan_text,
     ui::Ui,
 };
 
@@ -40,12 +40,12 @@ pub(crate) struct Place {
     pub(crate) timeout: Duration,
 }
 
-/// Builds a directory, pushes the artifact, and applies what is in it.
+/// Builds a directory, pushes the artifact, and applies what is in it. Returns what was applied.
 pub(crate) async fn deliver_locally(
     directory: &Path,
     place: &Place,
     ui: &Ui,
-) -> Result<(), CommandError> {
+) -> Result<Vec<ObjectId>, CommandError> {
     let name = name_of(directory);
     let yaml = build(directory, ui)?;
     let delivery = through_registry(&yaml, &name, place, ui).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn deliver_locally(
     ui.step(&format!("plan: {}", plan_text::summary(&planned)));
     let ids: Vec<_> = delivery.objects.iter().map(Object::id).collect();
     carry_out(delivery, &site, options, None, ui).await?;
-    ui.styled_data(&tree_view::of(&site.client, &ids).await?)
+    Ok(ids)
 }
 
 /// The text of all objects. What is remote is not fetched: a cluster on a laptop needs no network.
@@ -105,14 +105,18 @@ async fn through_registry(
 }
 
 impl Place {
-    async fn site(&self, name: &str) -> Result<Site, CommandError> {
-        let manager = FieldManager::configured()?;
+    pub(crate) async fn client(&self) -> Result<Client, CommandError> {
         let options = ConnectOptions {
             kubeconfig: Some(self.kubeconfig.clone()),
             namespace: Some(NAMESPACE.to_owned()),
             ..ConnectOptions::default()
         };
-        let client = Client::connect(&options).await?;
+        Ok(Client::connect(&options).await?)
+    }
+
+    async fn site(&self, name: &str) -> Result<Site, CommandError> {
+        let manager = FieldManager::configured()?;
+        let client = self.client().await?;
         let owner = Owner {
             manager: manager.name,
             group: manager.group,

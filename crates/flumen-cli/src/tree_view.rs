@@ -20,33 +20,73 @@ const BROKEN: Style = AnsiColor::Red.on_default();
 
 /// What controllers make, and in which order it is shown.
 const MADE: [(&str, &str); 3] = [("apps/v1", "ReplicaSet"), ("batch/v1", "Job"), ("v1", "Pod")];
+/// What people run without having applied it with us.
+const WORKLOADS: [(&str, &str); 6] = [
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("batch/v1", "CronJob"),
+    ("batch/v1", "Job"),
+    ("v1", "Pod"),
+];
 const MAX_TEXT: usize = 256;
+
+/// Branches by namespace.
+type Roots = BTreeMap<String, Vec<Branch>>;
 
 /// Objects and what they own, as the cluster has them now.
 pub(crate) async fn of(client: &Client, applied: &[ObjectId]) -> Result<String, CommandError> {
-    let mut roots: BTreeMap<&str, Vec<Branch>> = BTreeMap::new();
+    let mut roots = Roots::new();
     for id in applied {
         let Some(resource) = client.resource(&id.gvk).await? else { continue };
         let namespace = if resource.namespaced { id.namespace.as_str() } else { "" };
         let name = ObjectName { resource: &resource, namespace, name: &id.name };
         if let Some(object) = client.get(name).await? {
-            roots.entry(namespace).or_default().push(Branch::of(&object));
+            roots.entry(namespace.to_owned()).or_default().push(Branch::of(&object));
         }
     }
+    with_owned(client, &roots).await
+}
+
+/// All workloads of the cluster that nothing else owns, and what they own.
+pub(crate) async fn of_workloads(client: &Client) -> Result<String, CommandError> {
+    let mut roots = Roots::new();
+    for (api_version, kind) in WORKLOADS {
+        for object in list(client, api_version, kind, None).await? {
+            if owner(&object).is_none() {
+                let namespace = object.at(&["metadata", "namespace"]).and_then(Node::as_str);
+                let branches = roots.entry(namespace.unwrap_or_default().to_owned()).or_default();
+                branches.push(Branch::of_kind(kind, &object));
+            }
+        }
+    }
+    with_owned(client, &roots).await
+}
+
+async fn with_owned(client: &Client, roots: &Roots) -> Result<String, CommandError> {
     let mut owned: BTreeMap<String, Vec<Branch>> = BTreeMap::new();
     for namespace in roots.keys().filter(|namespace| !namespace.is_empty()) {
         for (api_version, kind) in MADE {
-            let gvk = Gvk::new(&Text::literal(api_version), Text::literal(kind));
-            let Some(resource) = client.resource(&gvk).await? else { continue };
-            let options = ListOptions { namespace: Some(namespace), ..ListOptions::default() };
-            for object in client.list(&resource, options).await?.items {
+            for object in list(client, api_version, kind, Some(namespace)).await? {
                 if let Some(owner) = owner(&object) {
                     owned.entry(owner.to_owned()).or_default().push(Branch::of_kind(kind, &object));
                 }
             }
         }
     }
-    Ok(render(&roots, &owned))
+    Ok(render(roots, &owned))
+}
+
+async fn list(
+    client: &Client,
+    api_version: &'static str,
+    kind: &'static str,
+    namespace: Option<&str>,
+) -> Result<Vec<Node>, CommandError> {
+    let gvk = Gvk::new(&Text::literal(api_version), Text::literal(kind));
+    let Some(resource) = client.resource(&gvk).await? else { return Ok(Vec::new()) };
+    let options = ListOptions { namespace, ..ListOptions::default() };
+    Ok(client.list(&resource, options).await?.items)
 }
 
 /// One line of the tree.
@@ -92,7 +132,7 @@ fn owner(object: &Node) -> Option<&str> {
     owners.first()?.get("uid")?.as_str()
 }
 
-fn render(roots: &BTreeMap<&str, Vec<Branch>>, owned: &BTreeMap<String, Vec<Branch>>) -> String {
+fn render(roots: &Roots, owned: &BTreeMap<String, Vec<Branch>>) -> String {
     let mut text = String::new();
     for (namespace, branches) in roots {
         let heading = if namespace.is_empty() { "cluster" } else { namespace };
@@ -134,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_owned_hangs_below_its_owner() {
         let roots = BTreeMap::from([(
-            "shop",
+            "shop".to_owned(),
             vec![branch("1", "Service/web"), branch("2", "Deployment/web")],
         )]);
         let owned = BTreeMap::from([

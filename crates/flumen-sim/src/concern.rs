@@ -31,7 +31,7 @@ pub(crate) fn concerned(world: &World, kind: Kind, changed: &Value) -> Vec<Id> {
     let mut ids = vec![Id::of(kind, changed)];
     let namespace = object::namespace(changed);
     let named = |kind: Kind, name: &str| Id::new(kind, namespace, name);
-    let all = |kind: Kind| world.list(kind, namespace).map(move |object| Id::of(kind, object));
+    let all = |kind: Kind| world.ids(kind, namespace).cloned();
     if let Some(owner) = object::controller(changed) {
         ids.extend(Kind::of(owner).map(|owner_kind| named(owner_kind, text(owner, "/name"))));
     }
@@ -90,7 +90,7 @@ pub(crate) fn concerned(world: &World, kind: Kind, changed: &Value) -> Vec<Id> {
 
 /// The quotas of a namespace, which any object in it may use.
 pub(crate) fn quotas<'a>(world: &'a World, namespace: &'a str) -> impl Iterator<Item = Id> + 'a {
-    world.list(Kind::ResourceQuota, namespace).map(|quota| Id::of(Kind::ResourceQuota, quota))
+    world.ids(Kind::ResourceQuota, namespace).cloned()
 }
 
 /// The claims that a pod uses.

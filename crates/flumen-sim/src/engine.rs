@@ -102,6 +102,7 @@ impl Follower for Engine {
             object::set(&mut object, "/kind", kind.name());
             self.put(kind, object);
         }
+        self.world.rest();
     }
 
     /// Decides for all that wait, and acts. Changes that come meanwhile are taken in afterwards.
@@ -112,6 +113,7 @@ impl Follower for Engine {
         let mut plans = Vec::new();
         for id in waiting {
             let plan = self.decide(&id, now);
+            self.world.rest();
             if let Some(again) = plan.again {
                 self.timers.entry(again).or_default().insert(id.clone());
             }
@@ -159,8 +161,13 @@ impl Engine {
                 let uid = object::uid(object).to_owned();
                 self.world.place(&uid, began.unwrap_or_else(|| self.settings.clock.now()));
             }
-            let Some(object) = self.world.get(&id).cloned() else { return };
-            self.wake(kind, &object);
+            self.wake_known(&id);
+        }
+    }
+
+    fn wake_known(&mut self, id: &Id) {
+        if let Some(object) = self.world.get(id) {
+            self.waiting.extend(concern::concerned(&self.world, id.kind, object));
         }
     }
 
@@ -209,12 +216,11 @@ impl Engine {
     fn learn(&mut self, id: Id, outcome: Outcome, now: Timestamp) {
         for (kind, object) in outcome.written {
             self.put(kind, object);
+            self.world.rest();
         }
         for ended in outcome.ended {
             self.world.end(&ended);
-            if let Some(object) = self.world.get(&ended).cloned() {
-                self.wake(ended.kind, &object);
-            }
+            self.wake_known(&ended);
         }
         let Some(failure) = outcome.error else {
             self.failed.remove(&id);

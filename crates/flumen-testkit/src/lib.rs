@@ -51,4 +51,4 @@ pub use real_registry::{
 };
 #[cfg(feature = "network")]
 pub use registries::{EmbeddedRegistry, TestRegistry, for_each_registry};
-pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tools_cache};
+pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tool_cache};

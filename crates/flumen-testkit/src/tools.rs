@@ -4,9 +4,11 @@
 //! [`skip`](crate::skip) when there is none, since a machine need not have them.
 
 use std::{
-    env,
+    env, fs, io,
     path::{Path, PathBuf},
 };
+
+use crate::outside::repository_root;
 
 /// Overrides where the tools are; `cargo xtask test` sets it for the tests that it starts.
 pub const TOOLS_VARIABLE: &str = "FLUMEN_TOOLS";
@@ -25,10 +27,12 @@ pub enum Origin {
     Go(&'static str),
     /// A package of Debian that holds the program. Its version is that of the distribution.
     Debian(&'static str),
+    /// A program of our own: the directory of its Go module, below the root of the repository.
+    Module(&'static str),
 }
 
-/// All judges. A change here makes a new cache.
-pub const TOOLS: [Tool; 6] = [
+/// All judges.
+pub const TOOLS: [Tool; 9] = [
     Tool { name: "skopeo", origin: Origin::Debian("skopeo") },
     Tool { name: "docker-registry", origin: Origin::Debian("docker-registry") },
     Tool {
@@ -41,21 +45,27 @@ pub const TOOLS: [Tool; 6] = [
     },
     Tool { name: "kustomize", origin: Origin::Go("sigs.k8s.io/kustomize/kustomize/v5@v5.8.1") },
     Tool { name: "cosign", origin: Origin::Go("github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3") },
+    Tool { name: "helm3", origin: Origin::Go("helm.sh/helm/v3/cmd/helm@v3.22.0") },
+    Tool { name: "helm4", origin: Origin::Go("helm.sh/helm/v4/cmd/helm@v4.3.1") },
+    Tool { name: "informer", origin: Origin::Module("tests/kube/informer") },
 ];
 
 /// Where a judge is: in the directory that the environment names, in the cache, or on `PATH`.
 pub fn tool(name: &str) -> Option<PathBuf> {
     let named = env::var_os(TOOLS_VARIABLE).map(PathBuf::from);
-    let cached = tools_cache().map(|cache| cache.join("bin"));
+    let listed = TOOLS.iter().find(|tool| tool.name == name);
+    let cached = listed.and_then(|tool| Some(tool_cache(tool).ok()?.join("bin")));
     let on_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>());
     find(named.into_iter().chain(cached).chain(on_path.unwrap_or_default()), name)
 }
 
-/// The directory of the cache that belongs to [`TOOLS`]; its programs are in `bin`.
+/// The directory of the cache that belongs to a tool as it is listed now; the program is in its `bin`.
 ///
-/// `None` on a machine that names no place for caches.
-pub fn tools_cache() -> Option<PathBuf> {
-    Some(cache()?.join("tools").join(key(&TOOLS)))
+/// Each tool has its own, so that a new version of one is no reason to build the others again.
+pub fn tool_cache(tool: &Tool) -> io::Result<PathBuf> {
+    let cache =
+        cache().ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
+    Ok(cache.join("tools").join(format!("{}-{}", tool.name, key(tool)?)))
 }
 
 /// The directory of everything that tests need and that is made once per machine.
@@ -84,12 +94,20 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-fn key(tools: &[Tool]) -> String {
-    let list = tools.iter().map(|tool| match tool.origin {
-        Origin::Go(package) => format!("{} go {package}\n", tool.name),
-        Origin::Debian(package) => format!("{} debian {package}\n", tool.name),
-    });
-    fingerprint(list.flat_map(String::into_bytes))
+/// Differs between all versions of a tool.
+fn key(tool: &Tool) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    match tool.origin {
+        Origin::Go(package) => bytes.extend(format!("go {package}").into_bytes()),
+        Origin::Debian(package) => bytes.extend(format!("debian {package}").into_bytes()),
+        Origin::Module(directory) => {
+            let directory = repository_root().join(directory);
+            for file in ["go.mod", "go.sum", "main.go"] {
+                bytes.extend(fs::read(directory.join(file))?);
+            }
+        }
+    }
+    Ok(fingerprint(bytes))
 }
 
 /// FNV-1a: short, and the same with every compiler.
@@ -127,9 +145,13 @@ mod tests {
 
     #[test]
     fn another_version_is_another_cache() {
-        let mut newer = TOOLS;
-        newer[0].origin = Origin::Go("example.com/skopeo@v2");
-        assert_ne!(key(&TOOLS), key(&newer));
-        assert_eq!(key(&TOOLS), key(&TOOLS.clone()));
+        let [old, new] = ["example.com/tool@v1", "example.com/tool@v2"]
+            .map(|package| Tool { name: "tool", origin: Origin::Go(package) });
+        let cache = |tool: &Tool| tool_cache(tool).expect("a place for caches");
+        assert_ne!(cache(&old), cache(&new));
+        assert_eq!(cache(&old), cache(&old));
+        for tool in &TOOLS {
+            cache(tool);
+        }
     }
 }

@@ -7,23 +7,38 @@ use crate::{
     process::{find, run_quietly},
 };
 
+/// How a tool came about, for people.
+const BUILT: &str = "built from";
+
 /// Builds `package@version` and gives the program its name when it is complete.
 pub(super) fn install(package: &str, name: &str, cache: &Path) -> Result<&'static str> {
-    let go = find("go").ok_or("Go is not installed")?;
     let staging = cache.join("go").join(name);
     fs::create_dir_all(&staging)?;
-    let mut command = Command::new(go);
+    let mut command = go("install", &staging)?;
     // A name without directory would be a program of the module that we happen to be in.
-    command.args(["install", "-trimpath", "-ldflags=-s -w", package]).current_dir(&staging);
-    // No C compiler is needed, and no settings of the user's own work take part.
-    command.env("GOBIN", &staging).env("CGO_ENABLED", "0").env("GOFLAGS", "");
-    run_quietly(&mut command)?;
+    run_quietly(command.arg(package).env("GOBIN", &staging))?;
     let program = package.split('@').next().and_then(|path| {
         path.rsplit('/').find(|part| !is_major_version(part)) // as Go names it
     });
     fs::rename(staging.join(program.unwrap_or(name)), cache.join("bin").join(name))?;
     fs::remove_dir_all(&staging)?;
-    Ok("built from")
+    Ok(BUILT)
+}
+
+/// Builds the program of a module on disk, and gives it its name when it is complete.
+pub(super) fn build(module: &Path, program: &Path) -> Result<&'static str> {
+    let unfinished = program.with_extension("unfinished");
+    run_quietly(go("build", module)?.arg("-o").arg(&unfinished).arg("."))?;
+    fs::rename(unfinished, program)?;
+    Ok(BUILT)
+}
+
+fn go(verb: &str, directory: &Path) -> Result<Command> {
+    let mut command = Command::new(find("go").ok_or("Go is not installed")?);
+    command.args([verb, "-trimpath", "-ldflags=-s -w"]).current_dir(directory);
+    // No C compiler is needed, and no settings of the user's own work take part.
+    command.env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
+    Ok(command)
 }
 
 fn is_major_version(part: &str) -> bool {

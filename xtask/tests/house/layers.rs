@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 26] = [
+const LAYERS: [(&str, u8); 27] = [
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),
@@ -41,6 +41,7 @@ const LAYERS: [(&str, u8); 26] = [
     ("flumen-apply", 4),
     ("flumen-pipeline", 4),
     // 5: embedded mode
+    ("flumen-serve", 5),
     ("flumen-registry", 5),
     ("flumen-store", 5),
     ("flumen-apiserver", 5),

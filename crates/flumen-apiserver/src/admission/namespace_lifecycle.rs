@@ -1,5 +1,6 @@
 //! Namespaces must be there before anything is in them, and stay as long as the server needs them.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Attempt, Operation, Result};
@@ -7,6 +8,19 @@ use crate::{ApiError, Cause, Details};
 
 /// Namespaces that the server lives with.
 const IMMORTAL: &[&str] = &["default", "kube-public", "kube-system"];
+
+/// What every write asks of its namespace.
+#[derive(Deserialize)]
+struct Namespace {
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+struct Status {
+    #[serde(default)]
+    phase: String,
+}
 
 pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     let name = &*attempt.request.target().name;
@@ -18,9 +32,9 @@ pub(super) fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result {
     if namespace.is_empty() || is_deletion {
         return Ok(());
     }
-    let found = attempt.find("", "namespaces", "", namespace)?;
+    let found: Option<Namespace> = attempt.read("", "namespaces", "", namespace)?;
     let found = found.ok_or_else(|| ApiError::not_found("", "namespaces", namespace))?;
-    if attempt.operation == Operation::Create && found["status"]["phase"] == "Terminating" {
+    if attempt.operation == Operation::Create && found.status.phase == "Terminating" {
         return Err(terminating(attempt, object, namespace));
     }
     Ok(())

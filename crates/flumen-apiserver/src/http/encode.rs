@@ -1,10 +1,11 @@
 //! Values as bytes of the type that was agreed on.
 
-use flumen_yaml::{Entry, Node, Tag};
+use flumen_store::Entry;
+use flumen_yaml::{Node, Tag};
 use serde_json::Value;
 
 use super::negotiate::Encoding;
-use crate::ApiError;
+use crate::{ApiError, Resource, represent, rules, splice};
 
 /// An object as text. Protobuf is made elsewhere, because it needs to know the types.
 pub(crate) fn text(value: &Value, encoding: Encoding, pretty: bool) -> Result<Vec<u8>, ApiError> {
@@ -29,6 +30,36 @@ pub(crate) fn text(value: &Value, encoding: Encoding, pretty: bool) -> Result<Ve
     }
 }
 
+/// A list as compact JSON. Items in the version that is stored are never read.
+pub(crate) fn list(
+    resource: &Resource,
+    metadata: &Value,
+    items: &[Entry],
+) -> Result<Vec<u8>, ApiError> {
+    let is_stored = rules::is_hub(resource);
+    let size = items.iter().map(|entry| entry.value.len() + 64).sum::<usize>() + 256;
+    let mut out = Vec::with_capacity(size);
+    let text = |value: &str| Value::from(value).to_string();
+    out.extend_from_slice(b"{\"apiVersion\":");
+    out.extend_from_slice(text(&resource.api_version()).as_bytes());
+    out.extend_from_slice(b",\"items\":[");
+    for (place, entry) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        if !(is_stored && splice::item(&entry.value, entry.revision, &mut out)) {
+            let item = represent::item(resource, entry)?;
+            serde_json::to_writer(&mut out, &item).map_err(ApiError::internal)?;
+        }
+    }
+    out.extend_from_slice(b"],\"kind\":");
+    out.extend_from_slice(text(&resource.list_kind).as_bytes());
+    out.extend_from_slice(b",\"metadata\":");
+    serde_json::to_writer(&mut out, metadata).map_err(ApiError::internal)?;
+    out.extend_from_slice(b"}\n");
+    Ok(out)
+}
+
 fn node(value: &Value) -> Node {
     match value {
         Value::Null => Node::null(),
@@ -43,7 +74,7 @@ fn node(value: &Value) -> Node {
             let mut map = Node::map();
             if let Some(map) = map.as_map_mut() {
                 for (key, value) in entries {
-                    map.push(Entry::new(key.as_str(), node(value)));
+                    map.push(flumen_yaml::Entry::new(key.as_str(), node(value)));
                 }
             }
             map

@@ -38,6 +38,14 @@ pub(crate) struct Accepted {
     pub pretty: bool,
 }
 
+impl Accepted {
+    /// Whether objects are wanted as they are stored: whole, as compact JSON.
+    pub(crate) fn is_plain(self) -> bool {
+        let Self { encoding, representation, stream: _, pretty } = self;
+        encoding == Encoding::Json && representation == Representation::Object && !pretty
+    }
+}
+
 /// One clause of an `Accept` header.
 #[derive(Debug)]
 pub(crate) struct Clause<'a> {

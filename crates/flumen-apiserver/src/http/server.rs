@@ -1,49 +1,35 @@
-//! Connections: accepting, encrypting, dropping and ending them.
+//! The server on the network.
 
-use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
+use flumen_serve::{Limits, Peer, Running, Silence, serve};
 use http::Request;
 use hyper::{body::Incoming, service::service_fn};
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::conn::auto,
-};
 use thiserror::Error;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
-    task::{JoinHandle, JoinSet},
-    time::{sleep, timeout},
-};
-use tokio_rustls::TlsAcceptor;
+use tokio::net::TcpListener;
 
 use super::{
     guard::HostNames,
     service::Front,
-    stall::Stall,
     tls::{Identity, ServingCertificate, TlsError},
 };
 use crate::{
     Api, ApiError,
-    auth::{Auth, AuthError, AuthOptions, Presented},
+    auth::{Auth, AuthError, AuthOptions},
     discovery,
     state::StateDir,
 };
 
-/// How long requests may go on after the server was told to stop.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// When no connection can be accepted, files are probably short, and trying again at once is no use.
-const BREATH: Duration = Duration::from_millis(50);
-const CONNECTIONS: usize = 10_000;
-/// How long a client may take to send the head of its next request. Clients of this API keep idle
-/// connections for 90 seconds; the server should not be the first to close.
-const HEAD: Duration = Duration::from_mins(2);
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a client may leave an answer unread.
-const STALL: Duration = Duration::from_mins(1);
-/// Clients whose machine is gone are found out by pings.
-const PING: Duration = Duration::from_secs(30);
+const LIMITS: Limits = Limits {
+    connections: 10_000,
+    handshake: Duration::from_secs(10),
+    // Clients of this API keep idle connections for 90 seconds; the server should not be the first to
+    // close.
+    head: Duration::from_mins(2),
+    silence: Silence::WhileAllIsRead(Duration::from_mins(1)),
+    // Clients whose machine is gone are found out.
+    ping: Some(Duration::from_secs(30)),
+};
 
 /// How the server listens and whom it knows.
 #[derive(Clone, Debug)]
@@ -91,10 +77,8 @@ impl ServerError {
 /// A server that listens until it is shut down or dropped.
 #[derive(Debug)]
 pub struct Server {
-    address: SocketAddr,
     ca: Option<String>,
-    stop: watch::Sender<()>,
-    running: JoinHandle<()>,
+    running: Running,
 }
 
 impl Server {
@@ -124,17 +108,23 @@ impl Server {
         discovery::register(&api).await?;
         let failed = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let (stop, stopped) = watch::channel(());
         let front = Arc::new(Front::new(api, auth, HostNames::new(&options.names)));
-        let running = tokio::spawn(Connections { front, tls, stop: stopped }.serve(listener));
+        let running = serve(listener, tls, LIMITS, move |peer: Peer| {
+            let front = Arc::clone(&front);
+            let presented = Arc::new(front.read_certificate(&peer.certificates));
+            service_fn(move |request: Request<Incoming>| {
+                let (front, presented) = (Arc::clone(&front), Arc::clone(&presented));
+                async move { Ok::<_, Infallible>(front.answer(request, &presented).await) }
+            })
+        })
+        .map_err(failed)?;
         let ca = identity.map(|identity| identity.ca_pem().to_owned());
-        Ok(Self { address, ca, stop, running })
+        Ok(Self { ca, running })
     }
 
     /// Where it listens; tells the port when any was asked for.
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.running.address()
     }
 
     /// The certificate that clients have to trust.
@@ -144,90 +134,6 @@ impl Server {
 
     /// Accepts nothing more and lets running requests end for a moment.
     pub async fn shutdown(self) {
-        let _ = self.stop.send(());
-        let _ = self.running.await;
-    }
-}
-
-/// What every connection needs.
-#[derive(Clone)]
-struct Connections {
-    front: Arc<Front>,
-    tls: Option<TlsAcceptor>,
-    stop: watch::Receiver<()>,
-}
-
-impl Connections {
-    async fn serve(mut self, listener: TcpListener) {
-        let slots = Arc::new(Semaphore::new(CONNECTIONS));
-        let mut connections = JoinSet::new();
-        loop {
-            let next = async {
-                let slot = Arc::clone(&slots).acquire_owned().await;
-                (slot, listener.accept().await)
-            };
-            tokio::select! {
-                (slot, accepted) = next => match accepted {
-                    Ok((stream, _)) => {
-                        let one = self.clone();
-                        connections.spawn(async move {
-                            one.talk(stream).await;
-                            drop(slot);
-                        });
-                    }
-                    Err(_) => sleep(BREATH).await,
-                },
-                Some(_) = connections.join_next() => {}
-                // Also when the server was dropped.
-                _ = self.stop.changed() => break,
-            }
-        }
-        drop(listener);
-        let _ = timeout(PATIENCE, async { while connections.join_next().await.is_some() {} }).await;
-    }
-
-    async fn talk(self, stream: TcpStream) {
-        let _ = stream.set_nodelay(true);
-        let stream = Stall::new(stream, STALL);
-        match &self.tls {
-            None => self.answer(stream, Presented::default()).await,
-            Some(tls) => {
-                if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-                    let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-                    let presented = self.front.read_certificate(chain);
-                    self.answer(stream, presented).await;
-                }
-            }
-        }
-    }
-
-    /// Answers requests until the client or the server has enough. Connections that break are their
-    /// client's affair.
-    async fn answer(
-        &self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        presented: Presented,
-    ) {
-        let presented = Arc::new(presented);
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(1000)
-            .keep_alive_interval(PING)
-            .keep_alive_timeout(PING);
-        let service = service_fn(|request: Request<Incoming>| {
-            let (front, presented) = (Arc::clone(&self.front), Arc::clone(&presented));
-            async move { Ok::<_, std::convert::Infallible>(front.answer(request, &presented).await) }
-        });
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        let mut stop = self.stop.clone();
-        tokio::select! {
-            _ = connection.as_mut() => return,
-            _ = stop.changed() => {}
-        }
-        connection.as_mut().graceful_shutdown();
-        let _ = connection.await;
+        self.running.shutdown().await;
     }
 }

@@ -250,25 +250,35 @@ fn respond_to(
             respond::warn(&mut response, &answer.warnings);
             return Ok(response);
         }
+        Payload::List { resource, metadata, items } if accepted.is_plain() => {
+            let body = encode::list(&resource, &metadata, &items)?;
+            return Ok(respond_with(asked, (answer.code, &answer.warnings), Encoding::Json, body));
+        }
         payload => represent::payload(payload, accepted.representation, &asked.query)?,
     };
-    let (body, media_type) = match protobuf::object(&value, accepted.encoding) {
-        Some(body) => (body, Encoding::Protobuf.media_type()),
+    let (body, encoding) = match protobuf::object(&value, accepted.encoding) {
+        Some(body) => (body, Encoding::Protobuf),
         None if accepted.encoding == Encoding::Protobuf => {
-            (encode::text(&value, Encoding::Json, accepted.pretty)?, Encoding::Json.media_type())
+            (encode::text(&value, Encoding::Json, accepted.pretty)?, Encoding::Json)
         }
-        None => (
-            encode::text(&value, accepted.encoding, accepted.pretty)?,
-            accepted.encoding.media_type(),
-        ),
+        None => (encode::text(&value, accepted.encoding, accepted.pretty)?, accepted.encoding),
     };
+    Ok(respond_with(asked, (answer.code, &answer.warnings), encoding, body))
+}
+
+fn respond_with(
+    asked: &Asked,
+    (code, warnings): (u16, &[String]),
+    encoding: Encoding,
+    body: Vec<u8>,
+) -> Response<Body> {
     let (body, gzip) = respond::compressed(body, asked.accepts_gzip());
-    let mut response = respond::bytes(answer.code, media_type, body);
+    let mut response = respond::bytes(code, encoding.media_type(), body);
     if gzip {
         respond::mark_gzip(&mut response);
     }
-    respond::warn(&mut response, &answer.warnings);
-    Ok(response)
+    respond::warn(&mut response, warnings);
+    response
 }
 
 /// Events as they come. The place among the watches is free again when the client is gone.

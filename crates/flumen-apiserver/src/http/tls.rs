@@ -1,16 +1,12 @@
 //! The server's certificate and the authority that signs it.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
-use rustls::{
-    ServerConfig,
-    crypto::aws_lc_rs,
-    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
-};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _};
 use thiserror::Error;
 use tokio_rustls::TlsAcceptor;
 
@@ -114,16 +110,8 @@ impl Identity {
         &self,
         clients: Option<&ClientAuthority>,
     ) -> Result<TlsAcceptor, TlsError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let config =
-            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-        let config = match clients {
-            Some(authority) => config.with_client_cert_verifier(authority.lenient()),
-            None => config.with_no_client_auth(),
-        };
-        let mut config = config.with_single_cert(self.chain.clone(), self.key.clone_key())?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(TlsAcceptor::from(Arc::new(config)))
+        let verifier = clients.map(ClientAuthority::lenient);
+        Ok(flumen_serve::acceptor(self.chain.clone(), self.key.clone_key(), verifier)?)
     }
 }
 

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use flumen_fields::{FieldError, Path};
-use flumen_store::{Range, ReadError, Revision};
+use flumen_store::{Entry, Range, ReadError, Revision};
 use serde_json::{Map, Value};
 
 use super::{
     Request, continuation::Continuation, get::wait_for, options::META_GROUP, selection::Selection,
 };
-use crate::{Answer, ApiError, Payload, Reason, rules, storage};
+use crate::{Answer, ApiError, Payload, Reason, conversion, rules, storage};
 
-/// Objects of a list, in the version that is stored, in the order of their keys.
+/// Objects of a list as they are stored, in the order of their keys.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    pub items: Vec<Value>,
+    pub items: Vec<Entry>,
     pub revision: Revision,
     /// Where the next page begins, and how many objects are left if that is known.
     pub rest: Option<(String, Option<usize>)>,
@@ -35,11 +35,10 @@ pub(crate) async fn list(request: &Request<'_>) -> Result<Answer, ApiError> {
         // Lists of custom resources say that they are complete.
         metadata.insert("continue".to_owned(), "".into());
     }
-    let items = listed.items.into_iter().map(|item| rules::list_item(resource, item));
     let payload = Payload::List {
         resource: Arc::clone(resource),
         metadata: Value::Object(metadata),
-        items: items.collect(),
+        items: listed.items,
     };
     Ok(Answer::new(200, payload))
 }
@@ -80,7 +79,7 @@ pub(crate) async fn select(request: &Request<'_>) -> Result<Listed, ApiError> {
         (ReadFailure::Read(error), _) => storage::read_error(error),
         (ReadFailure::Other(error), _) => error.clone(),
     })?;
-    request.load(&mut listed.items).await?;
+    conversion::load_entries(request.api, &request.resource, &mut listed.items).await?;
     Ok(listed)
 }
 
@@ -121,9 +120,8 @@ impl Page<'_> {
             let read = store.range(&range)?;
             revision = Some(read.revision);
             for (place, (key, entry)) in read.entries.iter().enumerate() {
-                let object = storage::decode(entry)?;
-                if selection.matches(&request.resource, &object) {
-                    items.push(object);
+                if selection.matches(&request.resource, &entry.value)? {
+                    items.push(entry.clone());
                 }
                 let is_last = place + 1 == read.entries.len() && !read.more;
                 if self.limit.is_some_and(|limit| items.len() >= limit) && !is_last {

@@ -26,12 +26,13 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let change = Change::parse(request, options.field_validation)?;
     let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let present = live.map(|live| rules::from_hub(&request.resource, live.object.clone()));
+        let present = live.map(|live| rules::shown(&request.resource, &live.object));
         let mut object = match (&change, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
                 let read = |value: &Value| rules::read_value(&request.resource, value);
                 let of = rules::patch_type(&request.resource);
+                let present = present.into_owned();
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
                 write::own(request, live, object, &options, subresource)
             }
@@ -39,7 +40,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let (catalog, resource) = (request.api.catalog(), &request.resource);
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
-                let object = ownership.apply(present.as_ref(), config, manager, force)?;
+                let object = ownership.apply(present.as_deref(), config, manager, force)?;
                 read_applied(request, object)?
             }
         };
@@ -131,8 +132,9 @@ impl Patch {
         let body = &request.call.body;
         match request.call.media {
             Some(Media::JsonPatch) => {
-                let operations: Vec<Map<String, Value>> = parse(body, "[]handlers.jsonPatchOp")?;
-                let patch = JsonPatch::new(operations);
+                let operations: Option<Vec<Map<String, Value>>> =
+                    parse(body, "[]handlers.jsonPatchOp")?;
+                let patch = JsonPatch::new(operations.unwrap_or_default());
                 if patch.len() > MAX_OPERATIONS {
                     let message = format!(
                         "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
@@ -148,7 +150,8 @@ impl Patch {
                 Ok(Self::Merge(Value::Object(patch)))
             }
             Some(Media::StrategicMergePatch) if rules::patch_type(&request.resource).is_some() => {
-                parse(body, "map[string]interface {}").map(Self::Strategic)
+                let patch: Option<Map<String, Value>> = parse(body, "map[string]interface {}")?;
+                Ok(Self::Strategic(patch.unwrap_or_default()))
             }
             _ => Err(unsupported(request)),
         }
@@ -168,7 +171,12 @@ impl Patch {
             Self::Merge(patch) => merge(&mut present, patch.clone()),
             Self::Strategic(patch) => {
                 let of = of.ok_or_else(|| unsupported(request))?;
+                // The result is of the type of the object, whatever the patch calls it.
+                let names = ["apiVersion", "kind"].map(|field| (field, present[field].clone()));
                 present = strategic_merge(present, patch.clone(), of).map_err(|e| refused(&e))?;
+                for (field, name) in names {
+                    present[field] = name;
+                }
             }
         }
         let invalid = |why: String| {

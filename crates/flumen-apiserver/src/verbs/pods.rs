@@ -20,13 +20,20 @@ pub(crate) async fn subresource(request: &Request<'_>) -> Result<Answer, ApiErro
         "eviction" => evict(request).await,
         "log" => log(request).await,
         "attach" | "exec" | "portforward" | "proxy" => {
-            get::stored(request).await?;
-            let what = &request.target().subresource;
+            let (what, name) = (&request.target().subresource, &request.target().name);
+            if !is_on_node(&get::stored(request).await?.object) && what != "proxy" {
+                let message = format!("pod {name} does not have a host assigned");
+                return Err(ApiError::bad_request(message));
+            }
             let message = format!("no container runs here: {what} is not possible");
             Err(ApiError::new(501, Some(Reason::MethodNotAllowed), message))
         }
         _ => Err(not_allowed_here()),
     }
+}
+
+fn is_on_node(pod: &Value) -> bool {
+    pod["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty())
 }
 
 /// A body that only names things.
@@ -143,5 +150,12 @@ async fn log(request: &Request<'_>) -> Result<Answer, ApiError> {
         }
         _ => {}
     }
-    Ok(Answer::new(204, Payload::Text(String::new())))
+    // Without a node the real server has nobody to ask, and nothing to say either.
+    if !is_on_node(pod) {
+        return Ok(Answer::new(204, Payload::Text(String::new())));
+    }
+    Ok(Answer::new(
+        200,
+        Payload::Text(format!("no container runs here: pod {name} logs nothing\n")),
+    ))
 }

@@ -1,9 +1,10 @@
 //! Which objects of a list or a watch are meant.
 
 use flumen_expr::LabelSelector;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::{ApiError, Query, Resource, meta, rules};
+use crate::{ApiError, Query, Resource, meta, rules, storage};
 
 /// Labels and fields that objects must have.
 #[derive(Clone, Debug, Default)]
@@ -47,13 +48,42 @@ impl Selection {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    pub(crate) fn matches(&self, resource: &Resource, object: &Value) -> bool {
+    /// Whether an object is meant, of which no more is read than that takes.
+    pub(crate) fn matches(&self, resource: &Resource, stored: &[u8]) -> Result<bool, ApiError> {
+        if self.is_everything() {
+            return Ok(true);
+        }
+        let is_outlined =
+            |term: &FieldTerm| matches!(&*term.field, "metadata.name" | "metadata.namespace");
+        let object = if self.fields.iter().all(is_outlined) {
+            serde_json::from_slice::<Outline>(stored).and_then(serde_json::to_value)
+        } else {
+            serde_json::from_slice(stored)
+        };
+        Ok(self.matches_value(resource, &object.map_err(storage::unreadable)?))
+    }
+
+    fn matches_value(&self, resource: &Resource, object: &Value) -> bool {
         self.labels.match_with(|key| meta::label(object, key))
             && self.fields.iter().all(|term| {
                 let value = rules::selectable_value(resource, object, &term.field);
                 (value == term.value) == term.is_equal
             })
     }
+}
+
+/// What most selectors ask about.
+#[derive(Deserialize, Serialize)]
+struct Outline {
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Metadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    labels: Option<Map<String, Value>>,
 }
 
 /// Terms in the order of their texts, as the server reports the first that is wrong.

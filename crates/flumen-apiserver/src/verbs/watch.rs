@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use flumen_fields::{FieldError, Path};
-use flumen_store::{ReadError, Revision, Watch as StoreWatch};
+use flumen_store::{Entry, Event, ReadError, Revision, Watch as StoreWatch};
 use futures_util::{Stream, stream};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Interval};
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Answer, Api, ApiError, Payload, Query, Representation, Resource, conversion,
     fanout::{Change, LineKey},
-    represent, rules, storage,
+    represent, rules, splice, storage,
 };
 
 /// A watch that names no end is closed after some time, so that clients spread over servers.
@@ -56,17 +56,36 @@ impl WatchKind {
 #[derive(Clone, Debug)]
 pub struct WatchEvent {
     pub kind: WatchKind,
-    pub object: Arc<Value>,
+    pub object: Value,
 }
 
 /// An event before it is put into a shape.
 #[derive(Debug)]
 pub(crate) struct Occurrence {
     kind: WatchKind,
-    /// In the version that is stored, except for errors.
-    object: Arc<Value>,
+    object: Object,
     /// Present for events that other watchers see too.
     change: Option<Arc<Change>>,
+}
+
+/// What an event is about.
+#[derive(Debug)]
+enum Object {
+    /// As it is stored, with the version that it is shown with.
+    Stored(Bytes, Revision),
+    /// A bookmark or a refusal.
+    Made(Value),
+}
+
+impl Object {
+    /// The object in the version of a resource.
+    fn read(&self, resource: &Resource) -> Result<Value, ApiError> {
+        let object = match self {
+            Self::Stored(value, revision) => storage::decode_at(value, *revision)?,
+            Self::Made(object) => object.clone(),
+        };
+        Ok(rules::from_hub(resource, object))
+    }
 }
 
 /// The objects of a resource as they change.
@@ -144,10 +163,9 @@ impl Watcher {
         let range = flumen_store::Range { prefix, ..flumen_store::Range::default() };
         let store = self.api.store();
         let page = store.range(&range).map_err(|error| storage::read_error(&error))?;
-        for (_, entry) in &page.entries {
-            let object = storage::decode(entry)?;
-            if self.selection.matches(&self.resource, &object) {
-                let object = Arc::new(object);
+        for (_, entry) in page.entries {
+            if self.selection.matches(&self.resource, &entry.value)? {
+                let object = Object::Stored(entry.value, entry.revision);
                 self.initial.push(Occurrence { kind: WatchKind::Added, object, change: None });
             }
         }
@@ -156,21 +174,24 @@ impl Watcher {
 
     /// The next event; none when the watch is over. One that cannot be converted is the last.
     pub(crate) async fn next(&mut self) -> Option<Occurrence> {
-        let occurrence = self.next_stored().await?;
-        let is_object =
-            matches!(occurrence.kind, WatchKind::Added | WatchKind::Modified | WatchKind::Deleted);
-        if !is_object || !conversion::is_needed(&self.resource) {
+        let mut occurrence = self.next_stored().await?;
+        let Object::Stored(value, revision) = &occurrence.object else { return Some(occurrence) };
+        if !conversion::is_needed(&self.resource) {
             return Some(occurrence);
         }
-        let Occurrence { kind, object, .. } = occurrence;
-        let mut objects = [Value::clone(&object)];
-        if let Err(error) = conversion::load(&self.api, &self.resource, &mut objects).await {
+        let entry = Entry { value: value.clone(), revision: *revision, created: *revision };
+        let mut entries = [entry];
+        if let Err(error) = conversion::load_entries(&self.api, &self.resource, &mut entries).await
+        {
             self.changes = None;
             self.initial.clear();
             return Some(Occurrence::error(error.to_status()));
         }
-        let [object] = objects;
-        Some(Occurrence { kind, object: Arc::new(object), change: None })
+        let [entry] = entries;
+        occurrence.object = Object::Stored(entry.value, entry.revision);
+        // Others may see the same change in another version.
+        occurrence.change = None;
+        Some(occurrence)
     }
 
     async fn next_stored(&mut self) -> Option<Occurrence> {
@@ -217,16 +238,20 @@ impl Watcher {
 
     /// What a change is for this watch: an object that leaves the selection is gone.
     fn occurrence(&self, change: Arc<Change>) -> Option<Occurrence> {
-        let matches = |object: &Arc<Value>| self.selection.matches(&self.resource, object);
-        let is_in = change.now().is_some_and(matches);
-        let was_in = change.before().is_some_and(matches);
-        let (kind, object) = match (was_in, is_in) {
-            (false, true) => (WatchKind::Added, change.now()),
-            (true, true) => (WatchKind::Modified, change.now()),
-            (true, false) => (WatchKind::Deleted, change.before()),
+        let Event { entry: now, previous: before, revision, .. } = &*change.event;
+        let matches = |entry: &Entry| {
+            self.selection.matches(&self.resource, &entry.value).unwrap_or_default()
+        };
+        let is_in = now.as_ref().is_some_and(matches);
+        let was_in = before.as_ref().is_some_and(matches);
+        let (kind, entry) = match (was_in, is_in) {
+            (false, true) => (WatchKind::Added, now),
+            (true, true) => (WatchKind::Modified, now),
+            (true, false) => (WatchKind::Deleted, before),
             (false, false) => return None,
         };
-        let object = Arc::clone(object?);
+        // What is gone has the version of its end.
+        let object = Object::Stored(entry.as_ref()?.value.clone(), *revision);
         Some(Occurrence { kind, object, change: Some(change) })
     }
 
@@ -235,7 +260,7 @@ impl Watcher {
         if ends_initial_events {
             metadata["annotations"] = json!({ INITIAL_EVENTS_END: "true" });
         }
-        let object = Arc::new(rules::bookmark(&self.resource, metadata));
+        let object = Object::Made(rules::bookmark(&self.resource, metadata));
         Occurrence { kind: WatchKind::Bookmark, object, change: None }
     }
 
@@ -265,16 +290,18 @@ impl Watcher {
 
 impl Occurrence {
     fn error(status: Value) -> Self {
-        Self { kind: WatchKind::Error, object: Arc::new(status), change: None }
+        Self { kind: WatchKind::Error, object: Object::Made(status), change: None }
     }
 
     fn into_event(self, resource: &Resource) -> WatchEvent {
         let Self { kind, object, .. } = self;
-        if kind == WatchKind::Error || rules::is_hub(resource) {
-            return WatchEvent { kind, object };
+        match object {
+            Object::Made(object) if kind == WatchKind::Error => WatchEvent { kind, object },
+            object => match object.read(resource) {
+                Ok(object) => WatchEvent { kind, object },
+                Err(error) => WatchEvent { kind: WatchKind::Error, object: error.to_status() },
+            },
         }
-        let object = Arc::new(rules::from_hub(resource, Value::clone(&object)));
-        WatchEvent { kind, object }
     }
 }
 
@@ -290,16 +317,15 @@ struct Lines {
 impl Lines {
     fn line(&mut self, occurrence: &Occurrence) -> Result<Bytes, ApiError> {
         let kind = occurrence.kind;
-        if kind == WatchKind::Error {
-            return Ok(plain_line(kind, &occurrence.object));
+        if let (WatchKind::Error, Object::Made(status)) = (kind, &occurrence.object) {
+            return Ok(plain_line(kind, status));
         }
         if self.representation == Representation::Object {
-            let make = || {
-                if rules::is_hub(&self.resource) {
-                    return Ok(plain_line(kind, &occurrence.object));
+            let make = || match &occurrence.object {
+                Object::Stored(value, revision) if rules::is_hub(&self.resource) => {
+                    stored_line(kind, value, *revision)
                 }
-                let object = Value::clone(&occurrence.object);
-                Ok(plain_line(kind, &rules::from_hub(&self.resource, object)))
+                object => Ok(plain_line(kind, &object.read(&self.resource)?)),
             };
             let api_version = self.resource.api_version();
             return match &occurrence.change {
@@ -307,7 +333,7 @@ impl Lines {
                 None => make(),
             };
         }
-        let object = rules::from_hub(&self.resource, Value::clone(&occurrence.object));
+        let object = occurrence.object.read(&self.resource)?;
         let resource = Some(Arc::clone(&self.resource));
         let payload = Payload::Object { object, resource };
         let mut object = represent::payload(payload, self.representation, &self.query)?;
@@ -321,9 +347,25 @@ impl Lines {
 }
 
 fn plain_line(kind: WatchKind, object: &Value) -> Bytes {
+    line_with(kind, |line| {
+        // A tree of JSON has no way to fail.
+        let _ = serde_json::to_writer(line, object);
+    })
+}
+
+/// The line of an object in the version that is stored, which is not read for it.
+fn stored_line(kind: WatchKind, value: &[u8], revision: Revision) -> Result<Bytes, ApiError> {
+    let mut is_complete = false;
+    let line = line_with(kind, |line| is_complete = splice::object(value, revision, line));
+    if is_complete {
+        return Ok(line);
+    }
+    Ok(plain_line(kind, &storage::decode_at(value, revision)?))
+}
+
+fn line_with(kind: WatchKind, write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
     let mut line = format!("{{\"type\":\"{}\",\"object\":", kind.name()).into_bytes();
-    // A tree of JSON has no way to fail.
-    let _ = serde_json::to_writer(&mut line, object);
+    write(&mut line);
     line.extend_from_slice(b"}\n");
     line.into()
 }
@@ -344,6 +386,8 @@ impl WatchOptions {
         let initial = flag("sendInitialEvents");
         let allows_bookmarks = flag("allowWatchBookmarks").unwrap_or(false);
         let version = query.get("resourceVersion").unwrap_or_default();
+        // Of no use here, and read nevertheless: lists and watches have the same parameters.
+        number(query.get("limit"))?;
         let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
         let is_any = version.is_empty() || version == "0";
         check(query, initial.is_some(), is_any)?;

@@ -160,16 +160,8 @@ pub(crate) fn own(
     subresource: &str,
 ) -> Value {
     let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
-    match live {
-        Some(live) if rules::is_hub(&request.resource) => {
-            ownership.update(Some(&live.object), &mut object, &options.manager);
-        }
-        Some(live) => {
-            let live = rules::from_hub(&request.resource, live.object.clone());
-            ownership.update(Some(&live), &mut object, &options.manager);
-        }
-        None => ownership.update(None, &mut object, &options.manager),
-    }
+    let live = live.map(|live| rules::shown(&request.resource, &live.object));
+    ownership.update(live.as_deref(), &mut object, &options.manager);
     object
 }
 

@@ -88,7 +88,7 @@ async fn the_older_document_comes_as_text_and_as_protobuf() {
     assert_eq!(text["definitions"]["io.k8s.api.core.v1.Pod"]["type"], "object");
     let accept = "Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
     let binary = server.ask("GET", "/openapi/v2", &[accept], "").await;
-    let kind = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let kind = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
     assert_eq!(binary.header("content-type"), Some(kind));
     let name = b"io.k8s.api.core.v1.PodSpec";
     assert!(binary.body.windows(name.len()).any(|part| part == name));

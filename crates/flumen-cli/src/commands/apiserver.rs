@@ -16,6 +16,7 @@ use flumen_sim::Controllers;
 use crate::{
     error::{CommandError, Failure},
     key_files::read_text,
+    memory,
     runtime::block_on,
     signals::Signals,
     ui::Ui,
@@ -92,6 +93,7 @@ enum Which {
 }
 
 pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
+    memory::return_at_once();
     block_on(async {
         let mut signals = Signals::listen()?;
         let server = ApiServer::start(args.options()?).await?;

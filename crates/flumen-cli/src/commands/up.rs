@@ -7,6 +7,7 @@ use std::{
 
 use clap::Args;
 use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
+use flumen_object::ObjectId;
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
@@ -15,12 +16,17 @@ use crate::{
     error::{CommandError, Failure},
     examples::{Example, Unpacked},
     home_args::HomeArgs,
+    live_view,
     local_delivery::{Place, deliver_locally},
-    merged_kubeconfig,
+    memory, merged_kubeconfig,
     runtime::block_on,
     signals::Signals,
+    tree_view,
     ui::Ui,
 };
+
+/// Said when there is nothing left to do but to serve.
+const UNTIL: &str = "running until Ctrl-C";
 
 /// Run a cluster on this machine: an API server, controllers and a registry
 ///
@@ -28,7 +34,7 @@ use crate::{
 /// doing anything, so that deliveries, waits and rollouts can be tried as on a real cluster.
 ///
 /// With DIR, that kustomization (or those manifests) is built, packed into an artifact in the registry, planned
-/// and applied; then it is shown what runs. When a cluster runs already, DIR goes to that one.
+/// and applied; then it is shown what runs, on a terminal for as long as it runs. When a cluster runs already, DIR goes to that one.
 ///
 /// Runs until Ctrl-C. What it holds is kept, and the next `up` goes on with it.
 #[derive(Debug, Args)]
@@ -93,6 +99,7 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
     let source = args.source()?;
     let directory = source.as_ref().map(Source::path);
     let directory = directory.as_deref();
+    memory::return_at_once();
     block_on(async {
         let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
         let running = match &home {
@@ -103,13 +110,13 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
             (Some((home, record)), _) => {
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver(directory, &home, &record, ui).await
+                args.deliver_and_show(directory, &home, &record, ui).await
             }
             (None, Some(home)) if args.detach => {
                 let record = detached::start(&home, &args.of_the_server()).await?;
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver(directory, &home, &record, ui).await
+                args.deliver_and_show(directory, &home, &record, ui).await
             }
             (None, home) => args.serve(home, directory, ui).await,
         }
@@ -141,27 +148,9 @@ impl UpArgs {
             report: Report::to(|failure| Ui::new().warnings(&[failure.to_owned()])),
         })
         .await?;
-        let (home, record) = (instance.home().clone(), instance.record().clone());
-        greet(&home, &record, ui);
-        let work = async {
-            self.merge_into_users_own(&home, ui)?;
-            self.deliver(source, &home, &record, ui).await
-        };
+        greet(instance.home(), instance.record(), ui);
         let outcome = tokio::select! {
-            delivered = work => match delivered {
-                _ if self.once => delivered,
-                // Somebody who sits there may want to look at what went wrong.
-                Err(error) if ui.can_ask() => {
-                    error.report(ui);
-                    self.linger(&mut signals, ui).await;
-                    Ok(())
-                }
-                Err(error) => Err(error),
-                Ok(()) => {
-                    self.linger(&mut signals, ui).await;
-                    Ok(())
-                }
-            },
+            outcome = self.work(source, &instance, ui) => outcome,
             () = signals.wait() => Ok(()),
         };
         instance.shutdown().await;
@@ -169,9 +158,49 @@ impl UpArgs {
         outcome
     }
 
-    async fn linger(&self, signals: &mut Signals, ui: &Ui) {
-        ui.step("running until Ctrl-C");
-        signals.wait().await;
+    /// Delivers, then shows what runs for as long as it runs.
+    async fn work(
+        &self,
+        source: Option<&Path>,
+        instance: &Instance,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let (home, record) = (instance.home(), instance.record());
+        self.merge_into_users_own(home, ui)?;
+        if self.once || !live_view::has_screen() {
+            self.deliver_and_show(source, home, record, ui).await?;
+            if self.once {
+                return Ok(());
+            }
+            ui.step(UNTIL);
+            return std::future::pending().await;
+        }
+        let applied = match self.deliver(source, home, record, ui).await {
+            Ok(applied) => applied,
+            // Somebody who sits there may want to look at what went wrong.
+            Err(error) => {
+                error.report(ui);
+                Vec::new()
+            }
+        };
+        ui.step(UNTIL);
+        let client = self.place(home, record).client().await?;
+        live_view::show(instance.server().api(), &client, &applied).await
+    }
+
+    async fn deliver_and_show(
+        &self,
+        source: Option<&Path>,
+        home: &Home,
+        record: &Record,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let applied = self.deliver(source, home, record, ui).await?;
+        if applied.is_empty() {
+            return Ok(());
+        }
+        let client = self.place(home, record).client().await?;
+        ui.styled_data(&tree_view::of(&client, &applied).await?)
     }
 
     async fn deliver(
@@ -180,14 +209,19 @@ impl UpArgs {
         home: &Home,
         record: &Record,
         ui: &Ui,
-    ) -> Result<(), CommandError> {
-        let Some(source) = source else { return Ok(()) };
-        let place = Place {
+    ) -> Result<Vec<ObjectId>, CommandError> {
+        match source {
+            Some(source) => deliver_locally(source, &self.place(home, record), ui).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn place(&self, home: &Home, record: &Record) -> Place {
+        Place {
             registry: record.registry.clone(),
             kubeconfig: home.kubeconfig(),
             timeout: self.timeout,
-        };
-        deliver_locally(source, &place, ui).await
+        }
     }
 
     fn merge_into_users_own(&self, home: &Home, ui: &Ui) -> Result<(), CommandError> {

@@ -1,12 +1,8 @@
 //! The server's certificate.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
-use rustls::{
-    ServerConfig,
-    crypto::aws_lc_rs,
-    pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject as _},
-};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject as _};
 use tokio_rustls::TlsAcceptor;
 
 use crate::{Error, Result, Tls};
@@ -24,12 +20,5 @@ pub(super) fn acceptor(tls: &Tls) -> Result<TlsAcceptor> {
         path: tls.certificate.clone(),
         source: Box::new(source),
     };
-    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(unusable)?
-        .with_no_client_auth()
-        .with_single_cert(certificates, key)
-        .map_err(unusable)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    flumen_serve::acceptor(certificates, key, None).map_err(unusable)
 }

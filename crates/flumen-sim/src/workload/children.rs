@@ -120,9 +120,8 @@ pub(super) fn claim<'a>(
         child["metadata"]["ownerReferences"] = rest.into();
         plan.replace(children, child);
     }
-    for orphan in context.world.list(children, object::namespace(owner)) {
-        let free = object::controller(orphan).is_none() && !object::is_ending(orphan);
-        if free && !is_over(orphan) && selects(orphan) {
+    for orphan in context.world.free(children, object::namespace(owner)) {
+        if !object::is_ending(orphan) && !is_over(orphan) && selects(orphan) {
             let mut adopted = orphan.clone();
             let mut owners = items(orphan, "/metadata/ownerReferences").to_vec();
             owners.push(object::controlled_by(kind, owner));
