@@ -13,12 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flumen_testkit::{Case, Content, Outcome, difference, repository_root};
+use flumen_testkit::{Case, Content, Outcome, Random, difference, repository_root};
 
-use crate::{Result, campaign::random::Random, golden, process::release_binary, progress::say};
+use crate::{Result, golden, process::release_binary, progress::say};
 
 mod mutate;
-mod random;
 pub(crate) mod reader;
 
 /// Changes made to one case before the next one is drawn.

@@ -115,8 +115,17 @@ impl Versions for ResourceVersions {
         let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         match (self.other(from), self.other(api_version)) {
             (Some(from), Some(to)) if !Arc::ptr_eq(from, to) => {
-                let hub = rules::to_hub(from, object.clone());
-                Ok(rules::from_hub(to, hub))
+                // Nothing is pruned or filled in: what another version does not know is an error.
+                let mut object = object.clone();
+                if let (
+                    Behaviour::Builtin { kind: from, .. },
+                    Behaviour::Builtin { kind: to, .. },
+                ) = (&from.behaviour, &to.behaviour)
+                {
+                    return Ok(flumen_kinds::convert_as_is(object, from, to));
+                }
+                object["apiVersion"] = api_version.into();
+                Ok(object)
             }
             _ => Ok(object.clone()),
         }

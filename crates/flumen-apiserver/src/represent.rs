@@ -1,5 +1,7 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
+use std::borrow::Cow;
+
 use flumen_kinds::table::{Column, Table};
 use flumen_store::Entry;
 use jiff::Timestamp;
@@ -9,6 +11,8 @@ use crate::{
     ApiError, Behaviour, MetaVersion, Payload, Query, Reason, Representation, Resource, clock,
     rules, storage,
 };
+
+const SCALE: &str = "Scale";
 
 /// A whole answer. What is no object of a resource, like a Status, stays as it is.
 pub(crate) fn payload(
@@ -37,7 +41,7 @@ pub(crate) fn object(
 ) -> Result<Value, ApiError> {
     match representation {
         Representation::Object => Ok(object),
-        Representation::Metadata(version) => Ok(partial(object, version)),
+        Representation::Metadata(version) => Ok(partial(object, resource, version)),
         Representation::MetadataList(_) => Err(not_acceptable(format!(
             "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
             go_type(resource, "")
@@ -54,13 +58,19 @@ pub(crate) fn object(
 
 fn list(
     resource: &Resource,
-    metadata: Value,
+    mut metadata: Value,
     items: &[Entry],
     representation: Representation,
     query: &Query,
 ) -> Result<Value, ApiError> {
     // One at a time, because trees take many times the memory of what they are shown as.
     let items = items.iter().map(|entry| item(resource, entry));
+    if let (false, Value::Object(map)) = (representation == Representation::Object, &mut metadata)
+        && map.get("continue").is_some_and(|token| token == "")
+    {
+        // Only whole lists say that they are complete.
+        map.remove("continue");
+    }
     match representation {
         Representation::Object => {
             let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
@@ -73,8 +83,8 @@ fn list(
         ))),
         Representation::MetadataList(version) => {
             let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
-            let items = items.map(|item| Ok(partial(item?, version)));
-            list.insert("items".to_owned(), items.collect::<Result<_, ApiError>>()?);
+            let items = items.map(|item| Ok(partial(item?, resource, version)));
+            list.insert("items".to_owned(), if_any(items.collect::<Result<_, ApiError>>()?));
             Ok(list.into())
         }
         Representation::Table(version) => table(resource, metadata, items, version, query),
@@ -116,13 +126,15 @@ fn table(
     query: &Query,
 ) -> Result<Value, ApiError> {
     let include = Include::of(query)?;
-    let (columns, cells) = cells(resource, clock::now());
+    let mut items = items.peekable();
+    let is_scale = matches!(items.peek(), Some(Ok(item)) if item["kind"] == SCALE);
+    let (columns, cells) = cells(resource, is_scale, clock::now());
     let row = |item: Result<Value, ApiError>| {
         let item = item?;
         let mut row = cells(&item);
         let shown = match include {
             Include::None => Value::Null,
-            Include::Metadata => partial(item, version),
+            Include::Metadata => partial(item, resource, version),
             Include::Object => whole(item, resource),
         };
         row.insert("object".to_owned(), shown);
@@ -131,7 +143,8 @@ fn table(
     let rows = items.map(row).collect::<Result<Vec<Value>, ApiError>>()?;
     let mut table = typed("Table", version.api_version(), metadata);
     table.insert("columnDefinitions".to_owned(), columns.into());
-    table.insert("rows".to_owned(), rows.into());
+    let rows = Value::Array(rows);
+    table.insert("rows".to_owned(), if has_own_table(resource) { rows } else { if_any(rows) });
     Ok(table.into())
 }
 
@@ -139,26 +152,47 @@ fn table(
 type Cells<'a> = Box<dyn Fn(&Value) -> Map<String, Value> + 'a>;
 
 /// The columns, and what is in them for an object.
-fn cells(resource: &Resource, now: Timestamp) -> (Vec<Value>, Cells<'_>) {
+fn cells(resource: &Resource, is_scale: bool, now: Timestamp) -> (Vec<Value>, Cells<'_>) {
     let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
-    match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => {
-            let table = Table::of(kind.group, kind.kind);
-            let columns = table.columns.iter().map(Column::to_value).collect();
-            let cells = move |item: &Value| {
-                let mut row = row(table.cells(item, now));
-                if let Some(conditions) = table.conditions(item) {
-                    row.insert("conditions".to_owned(), conditions);
-                }
-                row
-            };
-            (columns, Box::new(cells))
+    let (table, versions) = match &resource.behaviour {
+        // A scale is a kind of its own, whatever is scaled.
+        Behaviour::Builtin { .. } if is_scale => (Table::of("autoscaling", SCALE), None),
+        Behaviour::Custom { .. } if is_scale => (Table::of("apiextensions.k8s.io", SCALE), None),
+        Behaviour::Builtin { kind, hub } => {
+            let versions = (!std::ptr::eq(*kind, *hub)).then_some((*kind, *hub));
+            (Table::of(kind.group, kind.kind), versions)
         }
         Behaviour::Custom { version, .. } => {
             let cells = move |item: &Value| row(version.cells(item, now));
-            (version.column_definitions(), Box::new(cells))
+            return (version.column_definitions(), Box::new(cells));
         }
+    };
+    let cells = move |item: &Value| {
+        // Cells show the version that is stored, which may know more.
+        let item = match versions {
+            Some((kind, hub)) => Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub)),
+            None => Cow::Borrowed(item),
+        };
+        let mut row = row(table.cells(&item, now));
+        if let Some(conditions) = table.conditions(&item) {
+            row.insert("conditions".to_owned(), conditions);
+        }
+        row
+    };
+    (table.columns.iter().map(Column::to_value).collect(), Box::new(cells))
+}
+
+/// Whether a kind has columns of its own.
+fn has_own_table(resource: &Resource) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => !Table::of(kind.group, kind.kind).is_usual(),
+        Behaviour::Custom { .. } => true,
     }
+}
+
+/// A list that the real server makes only for its first item.
+fn if_any(items: Value) -> Value {
+    if items.as_array().is_some_and(Vec::is_empty) { Value::Null } else { items }
 }
 
 fn whole(mut object: Value, resource: &Resource) -> Value {
@@ -169,7 +203,10 @@ fn whole(mut object: Value, resource: &Resource) -> Value {
     object
 }
 
-fn partial(mut object: Value, version: MetaVersion) -> Value {
+fn partial(mut object: Value, resource: &Resource, version: MetaVersion) -> Value {
+    if let Behaviour::Builtin { kind, .. } = &resource.behaviour {
+        flumen_kinds::remove_converted_annotations(kind, &mut object);
+    }
     let metadata = object.get_mut("metadata").map(Value::take).unwrap_or_default();
     typed("PartialObjectMetadata", version.api_version(), metadata).into()
 }

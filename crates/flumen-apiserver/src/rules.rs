@@ -5,6 +5,7 @@
 //! Preparation, validation and admission see the hub.
 
 mod custom;
+mod merged;
 mod scale;
 
 use std::{borrow::Cow, sync::Arc};
@@ -14,9 +15,10 @@ use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField}
 use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
 use serde_json::{Value, json};
 
+pub(crate) use self::merged::read_merged;
 pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
-use crate::{ApiError, Behaviour, Resource, meta};
+use crate::{ApiError, Behaviour, Resource, meta, storage::Stored};
 
 /// An object that was read, and what a strict server would refuse in it.
 #[derive(Debug)]
@@ -60,7 +62,12 @@ impl From<Strict> for Problems {
 }
 
 /// Reads the body of a create or an update.
-pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Read, ApiError> {
+pub(crate) fn read(
+    resource: &Resource,
+    body: &[u8],
+    media: Media,
+    is_lenient: bool,
+) -> Result<Read, ApiError> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
             let decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
@@ -71,10 +78,15 @@ pub(crate) fn read(resource: &Resource, body: &[u8], media: Media) -> Result<Rea
                 keep_reset(&sent, &mut object);
             }
             flumen_kinds::default(&mut object, kind);
-            Ok(Read { object, problems: decoded.strict.into() })
+            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
         }
-        Behaviour::Custom { version, .. } => custom::read(version, body, media),
+        Behaviour::Custom { version, .. } => custom::read(version, body, media, is_lenient),
     }
+}
+
+/// An object as its version shows it once it was in the version that is stored.
+fn settled(resource: &Resource, object: Value) -> Value {
+    if is_hub(resource) { object } else { from_hub(resource, to_hub(resource, object)) }
 }
 
 /// An empty list of managed fields asks to forget all of them, so it is not the same as none.
@@ -98,7 +110,7 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             name_kind(resource, &mut object);
             keep_reset(value, &mut object);
             flumen_kinds::default(&mut object, kind);
-            Ok(Read { object, problems: decoded.strict.into() })
+            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
         }
         Behaviour::Custom { version, .. } => {
             custom::admit(version, value.clone(), Strict::default())
@@ -116,18 +128,6 @@ fn refuse_other_kind(kind: &ApiKind, value: &Value) -> Result<(), String> {
         flumen_kinds::decode_value(value, other.object)?;
     }
     Err(format!("{named} cannot be handled as a {}", kind.kind))
-}
-
-/// Reads what an apply made of an object.
-pub(crate) fn read_merged(resource: &Resource, mut merged: Value) -> Result<Value, String> {
-    match &resource.behaviour {
-        Behaviour::Builtin { .. } => read_value(resource, &merged).map(|read| read.object),
-        Behaviour::Custom { version, .. } => {
-            version.admit_merged(&mut merged)?;
-            version.default(&mut merged);
-            Ok(merged)
-        }
-    }
 }
 
 pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
@@ -175,11 +175,17 @@ pub(crate) fn is_hub(resource: &Resource) -> bool {
 
 /// An object of the store as writes look at it: custom resources in the version of the request,
 /// because their rules are those of a version.
-pub(crate) fn live(resource: &Resource, object: Value) -> Value {
-    match &resource.behaviour {
-        Behaviour::Builtin { .. } => object,
-        Behaviour::Custom { .. } => from_hub(resource, object),
+pub(crate) fn live(resource: &Resource, mut stored: Stored) -> Stored {
+    if let Behaviour::Custom { .. } = &resource.behaviour {
+        let mut object = from_hub(resource, stored.object.clone());
+        let version = object["apiVersion"].take();
+        object["apiVersion"] = stored.object["apiVersion"].clone();
+        // What it got from a newer schema is stored with the next write.
+        stored.is_settled &= object == stored.object;
+        object["apiVersion"] = version;
+        stored.object = object;
     }
+    stored
 }
 
 /// The version that an object is written in, if it is not the one that writes look at.
@@ -196,7 +202,7 @@ pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
         _ if is_hub(resource) => object,
         Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, hub, kind),
-        Behaviour::Custom { version, .. } => custom::load(version, object),
+        Behaviour::Custom { version, storage } => custom::load(version, storage, object),
     }
 }
 
@@ -232,6 +238,14 @@ pub(crate) fn patch_type(resource: &Resource) -> Option<TypeId> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => Some(kind.object),
         Behaviour::Custom { .. } => None,
+    }
+}
+
+/// Gives a new object what it inherits from its own parts; says whether it did.
+pub(crate) fn inherit_early(resource: &Resource, object: &mut Value) -> bool {
+    match &resource.behaviour {
+        Behaviour::Builtin { kind, .. } => flumen_kinds::inherit_early(object, kind),
+        Behaviour::Custom { .. } => false,
     }
 }
 
@@ -324,7 +338,8 @@ pub(crate) fn validate_update(
     match (&resource.behaviour, subresource) {
         (Behaviour::Builtin { kind, hub }, "") => {
             if is_definition(hub) {
-                let mut errors = flumen_kinds::validate_metadata_update(new, old);
+                let mut errors = flumen_kinds::validate_any_update(new, old, false);
+                errors.extend(flumen_kinds::validate_metadata_update(new, old));
                 errors.extend(flumen_crd::validate_update(new, old));
                 return Verdict { errors, warnings: flumen_crd::warnings(new, Some(old)) };
             }

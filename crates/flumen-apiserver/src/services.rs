@@ -210,18 +210,17 @@ impl Allocations {
             || (is_balanced && spec["allocateLoadBalancerNodePorts"].as_bool() != Some(false));
         let accepts_ports = kind == "NodePort" || is_balanced;
         let needs_check = is_balanced && spec["externalTrafficPolicy"] == "Local";
-        let mut given: Vec<(String, u16)> = Vec::new();
+        let mut given: Vec<(Option<u64>, u16)> = Vec::new();
         for (place, port) in meta::items_mut(spec, "ports").enumerate() {
-            let protocol = port["protocol"].as_str().unwrap_or_default().to_owned();
+            let number = port["port"].as_u64();
             let asked = port["nodePort"].as_u64().unwrap_or_default();
             if asked == 0 {
                 if needs_ports {
-                    // The same port with another protocol shares its number.
-                    let shared = given.iter().find(|(other, _)| *other != protocol);
-                    let number = port["port"].as_u64();
-                    let shared = shared.filter(|_| number.is_none()).map(|(_, port)| *port);
+                    // In a new service, the same port with another protocol shares its number.
+                    let shared = given.iter().find(|(other, _)| *other == number);
+                    let shared = shared.filter(|_| old.is_none()).map(|(_, port)| *port);
                     if let Some(free) = shared.or_else(|| self.take_any_port(reservation)) {
-                        given.push((protocol, free));
+                        given.push((number, free));
                         port["nodePort"] = free.into();
                     }
                 }
@@ -232,7 +231,7 @@ impl Allocations {
             if accepts_ports && is_new {
                 self.take_port(asked, &["spec", "ports"], Some(place), reservation, errors);
             }
-            given.push((protocol, asked));
+            given.push((number, asked));
         }
         if needs_check {
             let asked = spec["healthCheckNodePort"].as_u64().unwrap_or_default();

@@ -94,9 +94,16 @@ pub(crate) fn encode_new(resource: &Resource, object: &mut Value) -> Result<Vec<
     let mut value = encode(resource, object)?;
     // Texts are compared because trees would have to be copied for it.
     if value != prepared {
-        value.push(UNSETTLED);
+        unsettle(&mut value);
     }
     Ok(value)
+}
+
+/// Marks a value so that the next write is stored even if it changes nothing.
+pub(crate) fn unsettle(value: &mut Vec<u8>) {
+    if value.last() != Some(&UNSETTLED) {
+        value.push(UNSETTLED);
+    }
 }
 
 pub(crate) fn get(store: &Store, key: &str) -> Result<Option<Stored>, ApiError> {

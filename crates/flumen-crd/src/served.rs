@@ -258,13 +258,17 @@ impl Version {
     /// What is wrong with an object that replaces another.
     pub fn validate_update(&self, new: &Value, old: &Value) -> Verdict {
         let warnings = Self::warn(new, Some(old));
-        let mut verdict = Verdict { errors: self.check_kind(new), warnings };
-        if verdict.errors.is_empty() {
+        let errors = flumen_kinds::validate_any_update(new, old, self.is_namespaced);
+        let mut verdict = Verdict { errors, warnings };
+        let other_kind = self.check_kind(new);
+        if other_kind.is_empty() {
             verdict.errors.extend(flumen_kinds::validate_metadata_update(new, old));
             if let Some(schema) = &self.schema {
                 verdict.errors.extend(check::check(new, schema, Before::object(old), None));
             }
             verdict.errors.extend(self.check_scale(new, true));
+        } else {
+            verdict.errors.extend(other_kind);
         }
         if let Some(schema) = &self.schema {
             verdict.errors.extend(embedded::check(new, schema, &Path::ROOT));
@@ -278,8 +282,10 @@ impl Version {
 
     /// What is wrong with an object whose status was written.
     pub fn validate_status_update(&self, new: &Value, old: &Value) -> Verdict {
-        let mut verdict = Verdict { errors: self.check_kind(new), ..Verdict::default() };
-        if verdict.errors.is_empty() {
+        let errors = flumen_kinds::validate_any_update(new, old, self.is_namespaced);
+        let mut verdict = Verdict { errors, ..Verdict::default() };
+        let other_kind = self.check_kind(new);
+        if other_kind.is_empty() {
             verdict.errors.extend(flumen_kinds::validate_metadata_update(new, old));
             let schema = self.schema.as_ref().and_then(|schema| schema.properties.get("status"));
             if let (Some(status), Some(schema)) = (new.get("status"), schema) {
@@ -287,6 +293,8 @@ impl Version {
                 verdict.errors.extend(check::check(status, schema, before, Some("status")));
             }
             verdict.errors.extend(self.check_scale(new, false));
+        } else {
+            verdict.errors.extend(other_kind);
         }
         if let Some(schema) = &self.schema {
             let found = list_types::check(new, schema);

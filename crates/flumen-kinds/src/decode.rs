@@ -8,11 +8,14 @@
 mod head;
 mod leaf;
 mod registered;
+mod restore;
 mod target;
 mod typed;
 mod untyped;
 
 use std::fmt::Write as _;
+
+pub use self::restore::restore_fault;
 
 use flumen_schema::api::TypeId;
 pub(crate) use head::Head;
@@ -139,6 +142,11 @@ pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
     let read = typed::read(json::Tape::of(value).root(), of)?;
     let strict = Strict { errors: read.strict, yaml: Vec::new() };
     Ok(Decoded { object: read.object, strict })
+}
+
+/// Why a text is no JSON, in the words of Go.
+pub fn syntax_fault(body: &[u8]) -> Option<String> {
+    json::scan(body).err()
 }
 
 /// Fields that are there twice in a JSON text of no type, such as a patch. A text that is no JSON has

@@ -11,6 +11,8 @@ mod pod_resources;
 mod service;
 mod workload;
 
+pub use self::workload::inherit_early;
+
 use std::sync::LazyLock;
 
 use flumen_object::Quantity;

@@ -20,12 +20,12 @@ mod validate;
 mod warnings;
 
 pub use canonical::zero;
-pub use convert::{convert, stored_version};
+pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
-    duplicates,
+    duplicates, restore_fault, syntax_fault,
 };
-pub use defaults::{default, default_type};
+pub use defaults::{default, default_type, inherit_early};
 pub use document::Document;
 pub use flumen_object::Quantity;
 pub use go_json::go_json;
@@ -35,7 +35,7 @@ pub use prepare::{
     reset_fields, updates_without_version,
 };
 pub use validate::{
-    NameRule, validate_create, validate_metadata, validate_metadata_update,
+    NameRule, validate_any_update, validate_create, validate_metadata, validate_metadata_update,
     validate_subresource_update, validate_update,
 };
 pub use warnings::{deprecation, warnings};

@@ -13,6 +13,7 @@ use flumen_schema::api::{Api, ApiKind};
 use serde_json::Value;
 
 pub(crate) use pods::quality_of_service;
+pub(crate) use single::{TEMPLATE_GENERATION, drop_template_generation};
 pub use strategy::{creates_on_update, reset_fields, updates_without_version};
 
 use crate::canonical::zero_form;

@@ -47,6 +47,11 @@ impl Table {
         tables.iter().find(|t| t.kind == kind && t.group == group).unwrap_or(&tables[0])
     }
 
+    /// Whether it is the one of the kinds that have none of their own.
+    pub fn is_usual(&self) -> bool {
+        std::ptr::eq(self, &raw const TABLES[0])
+    }
+
     /// One value a column.
     pub fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         let object = Object::new(object, now);

@@ -123,6 +123,13 @@ pub fn validate_metadata(object: &Value, is_namespaced: bool, names: NameRule) -
     e.into_errors()
 }
 
+/// What is wrong with an object of any kind that replaces another, before its own rules are asked.
+pub fn validate_any_update(new: &Value, old: &Value, is_namespaced: bool) -> Vec<FieldError> {
+    let mut errors = validate_metadata(new, is_namespaced, NameRule::PathSegment);
+    errors.extend(validate_metadata_update(new, old));
+    errors
+}
+
 /// What is wrong with the metadata of an object of any kind that replaces another.
 pub fn validate_metadata_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut e = Report::default();

@@ -25,6 +25,7 @@ mod kube;
 mod kube_programs;
 mod outside;
 mod process;
+mod random;
 #[cfg(feature = "network")]
 mod real_registry;
 #[cfg(feature = "network")]
@@ -45,6 +46,7 @@ pub use kube_programs::{
 };
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
+pub use random::Random;
 #[cfg(feature = "network")]
 pub use real_registry::{
     REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind, RegistryOptions,

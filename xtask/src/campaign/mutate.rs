@@ -3,7 +3,7 @@
 //! Most changes work on lines and keep the file close to something a person might write by
 //! mistake: such inputs reach deep into the build. A few work on bytes and mostly try the reader.
 
-use super::random::Random;
+use flumen_testkit::Random;
 
 /// Scalars that have tripped readers, writers and type checks before.
 const SCALARS: [&str; 38] = [

@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flumen_testkit::{Case, Content, difference, repository_root};
+use flumen_testkit::{Case, Content, Random, difference, repository_root};
 use flumen_yaml::{Budget, decode, emit, read};
 
-use super::{MAX_FAULTS, mutate, random::Random};
+use super::{MAX_FAULTS, mutate};
 use crate::{Result, golden, progress::say};
 
 /// The inputs are small: anything slower has fallen into a hole.

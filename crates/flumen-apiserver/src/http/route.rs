@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 
 use super::request_info::{RequestInfo, ResourceInfo};
-use crate::{ApiError, Behaviour, Catalog, Details, Query, Reason, Resource, Target, Verb};
+use crate::{ApiError, Behaviour, Catalog, Details, Query, Reason, Resource, Target, Verb, rules};
 
 /// A request that is served.
 #[derive(Debug)]
@@ -117,7 +117,10 @@ pub(crate) fn route(
 /// Custom resources answer for subresources that they could have as if the object were missing.
 fn missing_part(resource: &Resource, place: &ResourceInfo) -> Astray {
     if is_custom(resource) {
-        return ApiError::not_found(&place.group, &place.resource, &place.name).into();
+        let warnings = rules::deprecation(resource).map(str::to_owned).into_iter().collect();
+        return ApiError::not_found(&place.group, &place.resource, &place.name)
+            .with_warnings(warnings)
+            .into();
     }
     unknown_resource().into()
 }

@@ -37,7 +37,7 @@ use crate::{
     auth::{Auth, Presented},
     discovery::Discovery,
     openapi::OpenApi,
-    represent,
+    represent, rules,
 };
 
 /// Requests in progress, watches not counted.
@@ -174,7 +174,10 @@ impl Front {
         }
         let custom = !matches!(route.resource.behaviour, Behaviour::Builtin { .. });
         let media = if verb == Verb::Patch {
-            Some(body::media(asked.header(CONTENT_TYPE), verb, custom)?)
+            let media = body::media(asked.header(CONTENT_TYPE), verb, custom);
+            let warning = rules::deprecation(&route.resource).filter(|_| custom);
+            let warnings = warning.map(str::to_owned).into_iter().collect();
+            Some(media.map_err(|error| error.with_warnings(warnings))?)
         } else {
             None
         };
@@ -240,7 +243,11 @@ fn respond_to(
     slot: OwnedSemaphorePermit,
 ) -> Result<Response<Body>, ApiError> {
     let value = match answer.payload {
-        Payload::Watch(events) => return Ok(watch(accepted, events, slot)),
+        Payload::Watch(events) => {
+            let mut response = watch(accepted, events, slot);
+            respond::warn(&mut response, &answer.warnings);
+            return Ok(response);
+        }
         Payload::Text(text) => {
             let is_empty = text.is_empty();
             let mut response = respond::bytes(answer.code, "text/plain", text);

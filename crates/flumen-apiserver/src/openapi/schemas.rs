@@ -153,6 +153,7 @@ impl Schemas {
         let is_list = matches!(field.form, Form::List(_) | Form::Bytes);
         match &field.topology {
             Topology::Natural => {}
+            Topology::Granular => schema["x-kubernetes-map-type"] = "granular".into(),
             Topology::Atomic if is_list => schema["x-kubernetes-list-type"] = "atomic".into(),
             Topology::Atomic => schema["x-kubernetes-map-type"] = "atomic".into(),
             Topology::Set => schema["x-kubernetes-list-type"] = "set".into(),

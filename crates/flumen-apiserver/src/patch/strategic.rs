@@ -48,6 +48,8 @@ enum Shape {
     Struct(TypeId),
     /// A map whose values have a form.
     Map(&'static Form),
+    /// A struct of Go without fields that JSON has.
+    Raw,
     /// Anything.
     Free,
 }
@@ -67,6 +69,9 @@ impl Shape {
                 Ok((Self::of(&field.form), field.patch))
             }
             Self::Map(form) => Ok((Self::of(form), Patch::default())),
+            Self::Raw => Err(StrategicError::Other(format!(
+                "unable to find api field in struct RawExtension for the json field {key:?}"
+            ))),
             Self::Free => Ok((Self::Free, Patch::default())),
         }
     }
@@ -77,6 +82,7 @@ impl Shape {
             Form::Struct(of) => Self::Struct(*of),
             Form::Map(of) => Self::Map(of),
             Form::List(of) => Self::of(of),
+            Form::Raw => Self::Raw,
             _ => Self::Free,
         }
     }
@@ -120,8 +126,12 @@ fn merge_map(
         };
         match (present, value) {
             (Value::Object(present), Value::Object(value)) => {
-                let (shape, _) = shape.member(&key)?;
-                *present = merge_map(std::mem::take(present), value, shape)?;
+                let (shape, strategy) = shape.member(&key)?;
+                *present = if strategy.replace {
+                    value
+                } else {
+                    merge_map(std::mem::take(present), value, shape)?
+                };
             }
             (Value::Array(present), Value::Array(value)) => {
                 let (shape, strategy) = shape.member(&key)?;
@@ -283,9 +293,11 @@ fn check_items(present: &[Value], patch: &[Value]) -> Result<bool> {
         }
         match first {
             Some(first) if !same_type(first, item) => {
-                return Err(StrategicError::Other(
-                    "list element types are not identical".to_owned(),
-                ));
+                let lists = Value::from(vec![present.to_vec(), patch.to_vec()]);
+                let lists = Printed(&lists);
+                return Err(StrategicError::Other(format!(
+                    "list element types are not identical: {lists}"
+                )));
             }
             _ => first = Some(item),
         }

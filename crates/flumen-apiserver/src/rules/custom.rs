@@ -1,5 +1,7 @@
 //! Custom resources: bodies, and what is done to objects that come from the store.
 
+use std::sync::Arc;
+
 use flumen_crd::Version;
 use flumen_kinds::{CustomTarget, Media, Strict};
 use serde_json::Value;
@@ -8,9 +10,14 @@ use super::Read;
 use crate::{ApiError, meta};
 
 /// The object in a body. It must say what it is.
-pub(super) fn read(version: &Version, body: &[u8], media: Media) -> Result<Read, ApiError> {
+pub(super) fn read(
+    version: &Version,
+    body: &[u8],
+    media: Media,
+    is_lenient: bool,
+) -> Result<Read, ApiError> {
     let (kind, name) = (version.kind.as_str(), version.name.as_str());
-    let target = CustomTarget { group: &version.group, version: name, kind };
+    let target = CustomTarget { group: &version.group, version: name, kind, is_lenient };
     let decoded = flumen_kinds::decode_custom(body, media, target)
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
     admit(version, decoded.object, decoded.strict).map_err(|problem| {
@@ -36,12 +43,17 @@ pub(super) fn admit(
     Ok(Read { object, problems: strict.into() })
 }
 
-/// An object of the store in a version. The schema may have changed since it was written.
-pub(super) fn load(version: &Version, mut object: Value) -> Value {
-    version.convert(&mut object);
+/// An object of the store in a version. The schema may have changed since it was written: it is read in
+/// the version that is stored, with the defaults of that version, and then converted.
+pub(super) fn load(version: &Arc<Version>, storage: &Arc<Version>, mut object: Value) -> Value {
+    storage.convert(&mut object);
     // What does not fit is shown as it is.
-    let _ = version.admit(&mut object);
-    version.default(&mut object);
+    let _ = storage.admit(&mut object);
+    storage.default(&mut object);
+    if !Arc::ptr_eq(version, storage) {
+        version.convert(&mut object);
+        let _ = version.admit(&mut object);
+    }
     object
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn selector_text(selector: &Value) -> String {
         };
         terms.push((key.to_owned(), term));
     }
-    terms.sort();
+    terms.sort_by(|(one, _), (other, _)| one.cmp(other));
     let terms: Vec<String> = terms.into_iter().map(|(_, term)| term).collect();
     terms.join(",")
 }

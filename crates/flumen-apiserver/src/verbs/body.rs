@@ -15,7 +15,8 @@ pub(crate) fn object(
 ) -> Result<Value, ApiError> {
     let call = request.call;
     let media = media_of(call.media)?;
-    let read = rules::read(&request.resource, &call.body, media)?;
+    let is_lenient = validation == FieldValidation::Ignore;
+    let read = rules::read(&request.resource, &call.body, media, is_lenient)?;
     report(request, validation, read.problems).map_err(|error| {
         let resource = &request.resource;
         ApiError::bad_request(format!(

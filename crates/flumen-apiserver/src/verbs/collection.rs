@@ -13,6 +13,7 @@ use crate::{Answer, ApiError, Payload, Reason, meta, rules, storage};
 
 pub(crate) async fn delete_collection(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = DeleteOptions::of(request)?;
+    delete::warn_of_orphans(request, &options);
     let listed = list::select(request).await?;
     for entry in &listed.items {
         let item = storage::decode(entry)?;

@@ -52,15 +52,8 @@ impl Continuation {
         };
         let bytes = BASE64.decode(token).map_err(|error| invalid(error.to_string()))?;
         let decoded: Self = serde_json::from_slice(&bytes).map_err(|error| {
-            let first = String::from_utf8_lossy(&bytes).chars().next();
-            invalid(match first {
-                Some('{') | None => error.to_string(),
-                // Bytes are shown as Go does: one letter each.
-                Some(_) => format!(
-                    "invalid character '{}' looking for beginning of value",
-                    char::from(bytes[0])
-                ),
-            })
+            let fault = flumen_kinds::syntax_fault(&bytes);
+            invalid(fault.unwrap_or_else(|| error.to_string()))
         })?;
         if decoded.api_version != API_VERSION {
             let why = "incorrect version".to_owned();

@@ -18,7 +18,13 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     wipe_system_fields(&mut object);
     body::match_namespace(request, &mut object)?;
     write::deduplicate_owners(request, &mut object, write::Moment::Sent);
-    let object = write::own(request, None, object, &options, "");
+    let inherits = rules::inherit_early(&request.resource, &mut object);
+    let mut object = write::own(request, None, object, &options, "");
+    if inherits && !meta::name(&object).is_empty() {
+        // The labels are one mapping with those of the template, which is yet to grow. It is copied when
+        // a name is generated.
+        meta::remove(&mut object, "labels");
+    }
     let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
     Ok(request.answer(201, created))
@@ -67,15 +73,21 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let reservation = write.prepare_create(&mut object)?;
     write.validate_admission(&object, None).await?;
     let version = meta::resource_version(&object);
-    if !version.is_empty() && version != "0" {
-        let why = "resourceVersion should not be set on objects to be created";
-        return Err(ApiError::new(500, None, why));
+    // A dry run does not get as far as the storage, which asks for that.
+    if !write.options.dry_run {
+        if !version.is_empty() && version != "0" {
+            let why = "resourceVersion should not be set on objects to be created";
+            return Err(ApiError::new(500, None, why));
+        }
+        meta::remove(&mut object, "resourceVersion");
     }
-    meta::remove(&mut object, "resourceVersion");
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();
-    let value = storage::encode_new(&request.resource, &mut object)?;
+    let mut value = storage::encode_new(&request.resource, &mut object)?;
+    if request.is_unsettled() {
+        storage::unsettle(&mut value);
+    }
     if write.options.dry_run {
         drop(write.charges(&object, None)?);
         return match storage::get(store, &key)? {

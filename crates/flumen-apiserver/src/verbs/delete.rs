@@ -78,8 +78,8 @@ pub(crate) async fn remove(
     let key = request.key(name);
     loop {
         let live = storage::get(request.api.store(), &key)?;
-        let mut live = live.ok_or_else(|| request.not_found(name))?;
-        live.object = rules::live(&request.resource, live.object);
+        let live = live.ok_or_else(|| request.not_found(name))?;
+        let live = rules::live(&request.resource, live);
         match remove_once(request, &key, &live, options).await {
             Err(WriteError::Conflict) => {}
             Err(WriteError::Other(error)) => return Err(error),
@@ -105,10 +105,16 @@ async fn remove_once(
     admission::mutate(&attempt, &mut object).await?;
     admission::validate(&attempt, &object).await?;
     let store = request.api.store();
-    if is_held_namespace(request, &object) {
+    let is_held_namespace = is_namespace(request)
+        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
+    if is_held_namespace || is_namespace(request) && !meta::is_deleting(&object) {
         if !meta::is_deleting(&object) {
             meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
             object["status"]["phase"] = "Terminating".into();
+            let finalizers = finalizers_of(request, &object, options);
+            if !meta::finalizers(&object).eq(finalizers.iter().map(String::as_str)) {
+                meta::set_finalizers(&mut object, finalizers);
+            }
             if !options.dry_run {
                 let value = storage::encode(&request.resource, &mut object)?;
                 let revision =
@@ -150,6 +156,8 @@ async fn remove_once(
         }
         return Ok(Deleted { object, is_gone: false, is_shown: true });
     }
+    // Nobody has stored what the options make of the finalizers.
+    meta::set_finalizers(&mut object, meta::finalizers(&live.object).map(str::to_owned).collect());
     if !options.dry_run {
         let revision = storage::delete(store, key.to_owned(), live.revision).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
@@ -161,10 +169,9 @@ async fn remove_once(
 }
 
 /// Namespaces stay until their own finalizers are gone.
-fn is_held_namespace(request: &Request<'_>, object: &Value) -> bool {
+fn is_namespace(request: &Request<'_>) -> bool {
     let resource = &request.resource;
     (&*resource.group, &*resource.plural) == ("", "namespaces")
-        && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,6 +276,12 @@ fn check_preconditions(
 ) -> Result<(), ApiError> {
     let conflict = |what: &str, wanted: &str, found: &str, why: &str| {
         let resource = &request.resource;
+        if is_namespace(request) {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+            );
+            return request.conflict(meta::name(object), &why);
+        }
         let why = format!(
             "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). \
              The object might have been {why}"
@@ -285,7 +298,8 @@ fn check_preconditions(
     Ok(())
 }
 
-fn warn_of_orphans(request: &Request<'_>, options: &DeleteOptions) {
+/// Jobs leave their pods behind unless someone says otherwise.
+pub(super) fn warn_of_orphans(request: &Request<'_>, options: &DeleteOptions) {
     let resource = &request.resource;
     if (&*resource.group, &*resource.plural) == ("batch", "jobs")
         && options.propagation.is_none()

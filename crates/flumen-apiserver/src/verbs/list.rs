@@ -70,6 +70,10 @@ pub(crate) async fn select(request: &Request<'_>) -> Result<Listed, ApiError> {
     // Without a token a list of whatever age comes from memory, which knows no pages.
     let limit = if version == "0" && continuation.is_none() { None } else { limit };
     let limit = limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
+    // One object has no further pages, if it is known where it is.
+    let is_placed = !request.resource.is_namespaced() || !request.namespace().is_empty();
+    let is_single = selection.is_single() && is_placed && continuation.is_none();
+    let limit = limit.filter(|_| !is_single);
     let prefix = storage::prefix(&request.resource, request.namespace());
     let after = continuation.as_ref().map(|token| format!("{prefix}{}", token.after()));
     let page = Page { prefix: &prefix, after: after.as_deref(), revision, limit };

@@ -18,16 +18,23 @@ use crate::{
     storage::Stored,
 };
 
+const DECODING: &str = "error decoding patch: ";
+const ANY_MAP: &str = "map[string]interface {}";
 /// Operations that a JSON patch may have.
 const MAX_OPERATIONS: usize = 10_000;
 
 pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = WriteOptions::of(request.call)?;
-    let change = Change::parse(request, options.field_validation)?;
+    check_media(request)?;
+    let applies = is_apply(request.call.media);
     let (name, subresource) = (&*request.target().name, &*request.target().subresource);
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
         let present = live.map(|live| rules::shown(&request.resource, &live.object));
-        let mut object = match (&change, present) {
+        if live.is_none() && !applies {
+            return Err(request.not_found(name));
+        }
+        // The real server looks for the object before it reads the patch.
+        let mut object = match (Change::parse(request, options.field_validation)?, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
                 let read = |value: &Value| rules::read_value(&request.resource, value);
@@ -40,8 +47,13 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let (catalog, resource) = (request.api.catalog(), &request.resource);
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
-                let object = ownership.apply(present.as_deref(), config, manager, force)?;
-                read_applied(request, object)?
+                let object = ownership.apply(present.as_deref(), &config, manager, force)?;
+                if rules::patch_type(resource).is_none() && has_null(&object["metadata"]) {
+                    // Custom resources are stored as they were merged.
+                    request.unsettle();
+                }
+                let done = rules::read_merged(&request.resource, object, &config);
+                done.map_err(|why| ApiError::new(500, None, why))?
             }
         };
         if live.is_none() && !meta::uid(&object).is_empty() {
@@ -58,12 +70,24 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         name,
         subresource,
         make: &make,
-        creates: matches!(change, Change::Apply(_)) && subresource.is_empty(),
+        creates: applies && (subresource.is_empty() || rules::creates_on_update(&request.resource)),
         uid: None,
         options: &options,
     };
     let (object, created) = write::update(request, &update).await?;
     Ok(request.answer(if created { 201 } else { 200 }, object))
+}
+
+/// Refuses bodies that are no patches of this resource.
+pub(crate) fn check_media(request: &Request<'_>) -> Result<(), ApiError> {
+    match request.call.media {
+        Some(Media::JsonPatch | Media::MergePatch) => Ok(()),
+        Some(Media::StrategicMergePatch) if rules::patch_type(&request.resource).is_some() => {
+            Ok(())
+        }
+        media if is_apply(media) => Ok(()),
+        _ => Err(unsupported(request)),
+    }
 }
 
 /// What the body of a PATCH asks for.
@@ -82,7 +106,14 @@ impl Change {
         if is_apply(request.call.media) {
             return configuration(request, validation).map(Self::Apply);
         }
-        Patch::parse(request).map(Self::Patch)
+        Patch::parse(request, validation).map(Self::Patch)
+    }
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
+        _ => false,
     }
 }
 
@@ -115,10 +146,6 @@ fn configuration(request: &Request<'_>, validation: FieldValidation) -> Result<V
     Ok(config)
 }
 
-fn read_applied(request: &Request<'_>, object: Value) -> Result<Value, ApiError> {
-    rules::read_merged(&request.resource, object).map_err(|why| ApiError::new(500, None, why))
-}
-
 /// A patch of one of the types that change what is there.
 #[derive(Clone, Debug)]
 pub(crate) enum Patch {
@@ -128,32 +155,51 @@ pub(crate) enum Patch {
 }
 
 impl Patch {
-    pub(crate) fn parse(request: &Request<'_>) -> Result<Self, ApiError> {
+    pub(crate) fn parse(
+        request: &Request<'_>,
+        validation: FieldValidation,
+    ) -> Result<Self, ApiError> {
         let body = &request.call.body;
+        let is_strict = validation != FieldValidation::Ignore;
         match request.call.media {
             Some(Media::JsonPatch) => {
-                let operations: Option<Vec<Map<String, Value>>> =
-                    parse(body, "[]handlers.jsonPatchOp")?;
-                let patch = JsonPatch::new(operations.unwrap_or_default());
-                if patch.len() > MAX_OPERATIONS {
+                let (prefix, list, item) = if is_strict {
+                    (DECODING, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp")
+                } else {
+                    ("", "jsonpatch.Patch", "jsonpatch.Operation")
+                };
+                let operations = match read(body, prefix)? {
+                    Value::Null => Vec::new(),
+                    Value::Array(items) => items,
+                    other => return Err(mismatch(prefix, &other, list)),
+                };
+                if operations.len() > MAX_OPERATIONS {
                     let message = format!(
                         "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
-                        patch.len()
+                        operations.len()
                     );
                     let reason = Some(Reason::RequestEntityTooLarge);
                     return Err(ApiError::new(413, reason, message));
                 }
-                Ok(Self::Json(patch))
+                let operations = operations.into_iter().map(|operation| match operation {
+                    Value::Object(operation) => Ok(operation),
+                    Value::Null => Ok(Map::new()),
+                    other => Err(mismatch(prefix, &other, item)),
+                });
+                operations.collect::<Result<_, _>>().map(JsonPatch::new).map(Self::Json)
             }
-            Some(Media::MergePatch) => {
-                let patch: Map<String, Value> = parse(body, "map[string]interface {}")?;
-                Ok(Self::Merge(Value::Object(patch)))
-            }
-            Some(Media::StrategicMergePatch) if rules::patch_type(&request.resource).is_some() => {
-                let patch: Option<Map<String, Value>> = parse(body, "map[string]interface {}")?;
-                Ok(Self::Strategic(patch.unwrap_or_default()))
-            }
-            _ => Err(unsupported(request)),
+            Some(Media::StrategicMergePatch) => match read(body, "")? {
+                Value::Object(patch) => Ok(Self::Strategic(patch)),
+                Value::Null => Ok(Self::Strategic(Map::new())),
+                other => Err(mismatch("", &other, ANY_MAP)),
+            },
+            _ if !is_strict && flumen_kinds::syntax_fault(body).is_some() => Err(no_merge_patch()),
+            _ => match read(body, DECODING)? {
+                patch @ Value::Object(_) => Ok(Self::Merge(patch)),
+                patch @ Value::Array(_) if !is_strict => Ok(Self::Merge(patch)),
+                other if is_strict && !other.is_null() => Err(mismatch(DECODING, &other, ANY_MAP)),
+                _ => Err(no_merge_patch()),
+            },
         }
     }
 
@@ -188,6 +234,13 @@ impl Patch {
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
         };
+        let fault = match (self, of) {
+            (Self::Strategic(_), Some(of)) => flumen_kinds::restore_fault(&present, of),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Err(invalid(fault));
+        }
         let Read { object, mut problems } = read(&present).map_err(invalid)?;
         if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
             problems.prepend(flumen_kinds::duplicates(&request.call.body));
@@ -197,24 +250,31 @@ impl Patch {
     }
 }
 
-fn parse<T: serde::de::DeserializeOwned>(body: &[u8], go_type: &str) -> Result<T, ApiError> {
-    serde_json::from_slice(body).map_err(|error| {
-        let found = serde_json::from_slice::<Value>(body).ok().map(|value| match value {
-            Value::Null => "null",
-            Value::Bool(_) => "bool",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        });
-        let why = match found {
-            Some(found) => {
-                format!("json: cannot unmarshal {found} into Go value of type {go_type}")
-            }
-            None => error.to_string(),
-        };
-        ApiError::bad_request(format!("error decoding patch: {why}"))
-    })
+/// The value of a body.
+fn read(body: &[u8], prefix: &str) -> Result<Value, ApiError> {
+    let refused = |why: String| ApiError::bad_request(format!("{prefix}{why}"));
+    match flumen_kinds::syntax_fault(body) {
+        Some(fault) => Err(refused(fault)),
+        None => serde_json::from_slice(body).map_err(|error| refused(error.to_string())),
+    }
+}
+
+/// A value that Go does not put into a type.
+fn mismatch(prefix: &str, found: &Value, go_type: &str) -> ApiError {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let why = format!("json: cannot unmarshal {found} into Go value of type {go_type}");
+    ApiError::bad_request(format!("{prefix}{why}"))
+}
+
+fn no_merge_patch() -> ApiError {
+    ApiError::bad_request("Invalid JSON Patch")
 }
 
 fn does_not_apply() -> ApiError {

@@ -1,6 +1,9 @@
 //! A call on its way through the server.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use serde_json::Value;
 
@@ -12,11 +15,13 @@ pub(crate) struct Request<'a> {
     pub call: &'a Call,
     pub resource: Arc<Resource>,
     warnings: Mutex<Vec<String>>,
+    is_unsettled: AtomicBool,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
-        Self { api, call, resource, warnings: Mutex::default() }
+        let (warnings, is_unsettled) = (Mutex::default(), AtomicBool::default());
+        Self { api, call, resource, warnings, is_unsettled }
     }
 
     pub(crate) fn target(&self) -> &'a Target {
@@ -42,6 +47,16 @@ impl<'a> Request<'a> {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
+    }
+
+    /// Notes that the real server stores something that it shows to nobody, so that the next write is none
+    /// without effect.
+    pub(crate) fn unsettle(&self) {
+        self.is_unsettled.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.is_unsettled.load(Ordering::Relaxed)
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ApiError {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Request, body, get,
     options::WriteOptions,
-    patch::Change,
+    patch::{Change, check_media},
     write::{self, Update},
 };
 use crate::{
@@ -23,8 +23,8 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     match request.target().verb {
         Verb::Get => {
             let stored = get::stored(request).await?;
-            let object = rules::live(&request.resource, stored.object);
-            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &object)?))
+            let live = rules::live(&request.resource, stored);
+            Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &live.object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
         _ => Err(not_allowed_here()),
@@ -33,12 +33,19 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
 
 async fn write_scale(request: &Request<'_>) -> Result<Answer, ApiError> {
     let options = WriteOptions::of(request.call)?;
-    let sent = match request.target().verb {
-        Verb::Update => Sent::Whole(read_scale(request, &options)?),
-        _ => Sent::Change(Change::parse(request, options.field_validation)?),
+    let whole = match request.target().verb {
+        Verb::Update => Some(read_scale(request, &options)?),
+        _ => None,
     };
+    if whole.is_none() {
+        check_media(request)?;
+    }
     let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
         let live = live.ok_or_else(|| request.not_found(&request.target().name))?;
+        let sent = match &whole {
+            Some(whole) => Sent::Whole(whole.clone()),
+            None => Sent::Change(Change::parse(request, options.field_validation)?),
+        };
         sent.apply_to(request, live, &options)
     };
     let update = Update {
@@ -80,14 +87,27 @@ impl Sent {
         live: &Stored,
         options: &WriteOptions,
     ) -> Result<Value, ApiError> {
-        let (api_version, path) =
-            (request.resource.api_version(), rules::replicas_path(&request.resource));
-        let paths = [(&*api_version, Some(&*path))];
+        let api_version = request.resource.api_version();
+        let catalog = request.api.catalog();
+        let versions = catalog.resources().iter();
+        let versions = versions.filter(|other| other.location == request.resource.location);
+        let paths: Vec<(String, Option<Vec<&str>>)> = versions
+            .map(|other| {
+                let path = other.subresource("scale").map(|_| rules::replicas_path(other));
+                (other.api_version(), path)
+            })
+            .collect();
+        let paths: Vec<(&str, Option<&[&str]>)> =
+            paths.iter().map(|(version, path)| (&**version, path.as_deref())).collect();
         let paths = ScalePaths(&paths);
         let managed = meta::of(&live.object).and_then(|meta| meta.get("managedFields"));
+        let owned = flumen_fields::scale_from_parent(managed, paths);
+        if let Self::Change(Change::Apply(_)) = self {
+            check_owned(request, owned.is_some())?;
+        }
         let mut present = rules::scale_of(&request.resource, &live.object)?;
-        if let Some(managed) = flumen_fields::scale_from_parent(managed, paths) {
-            meta::set(&mut present, "managedFields", managed);
+        if let Some(owned) = owned {
+            meta::set(&mut present, "managedFields", owned);
         }
         let scale = self.scale(request, &present, options)?;
         check(request, &scale, &live.object)?;
@@ -148,8 +168,26 @@ impl Sent {
     }
 }
 
-/// Merges what was applied. The real server fails at that for custom resources: it cannot convert the
-/// empty scale that it begins with where nobody owns the replicas, nor a scale that has changed.
+/// The real server cannot convert the scale of a custom resource: neither the empty one that it begins
+/// with where nobody owns the replicas, nor one that has changed.
+fn not_converted(what: &str, object: &Value) -> ApiError {
+    let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
+    let why = format!(
+        "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: request to \
+         convert CR to an invalid group/version: {SCALE_VERSION}"
+    );
+    ApiError::new(500, None, why)
+}
+
+fn check_owned(request: &Request<'_>, is_owned: bool) -> Result<(), ApiError> {
+    if is_owned || matches!(request.resource.behaviour, Behaviour::Builtin { .. }) {
+        return Ok(());
+    }
+    let what = "failed to create manager for existing fields: failed to convert live";
+    Err(not_converted(what, &Value::Null))
+}
+
+/// Merges what was applied.
 fn applied(
     request: &Request<'_>,
     ownership: &Ownership<'_>,
@@ -157,25 +195,12 @@ fn applied(
     config: &Value,
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
-    let fails = matches!(request.resource.behaviour, Behaviour::Custom { .. });
-    let not_converted = |what: &str, object: &Value| {
-        let (namespace, name) = (meta::text(object, "namespace"), meta::name(object));
-        let why = format!(
-            "{what} object ({namespace}/{name}; {SCALE_VERSION}, Kind=Scale) to proper version: \
-             request to convert CR to an invalid group/version: {SCALE_VERSION}"
-        );
-        Err(ApiError::new(500, None, why))
-    };
-    let is_owned = meta::of(present).is_some_and(|meta| meta.contains_key("managedFields"));
-    if fails && !is_owned {
-        let what = "failed to create manager for existing fields: failed to convert live";
-        return not_converted(what, &Value::Null);
-    }
     let scale =
         flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
             .map_err(ownership::refused)?;
-    if fails && scale["spec"] != present["spec"] {
-        return not_converted("failed to convert new", config);
+    let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
+    if is_custom && scale["spec"] != present["spec"] {
+        return Err(not_converted("failed to convert new", config));
     }
     Ok(scale)
 }

@@ -43,6 +43,11 @@ impl Selection {
         self
     }
 
+    /// Whether one object is meant, by its name.
+    pub(crate) fn is_single(&self) -> bool {
+        self.fields.iter().any(|term| term.field == "metadata.name" && term.is_equal)
+    }
+
     /// Whether everything is meant.
     pub(crate) fn is_everything(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()

@@ -25,7 +25,7 @@ pub(crate) async fn update(request: &Request<'_>) -> Result<Answer, ApiError> {
         name: &request.target().name,
         subresource,
         make: &make,
-        creates: subresource.is_empty() && rules::creates_on_update(&request.resource),
+        creates: rules::creates_on_update(&request.resource),
         uid: uid.as_deref(),
         options: &options,
     };

@@ -51,19 +51,22 @@ pub(crate) async fn update(
     let write = Write { request, options: update.options, subresource: update.subresource };
     loop {
         let live = storage::get(store, &key)?;
-        let Some(mut live) = live else {
+        let Some(live) = live else {
             if !update.creates {
                 return Err(request.not_found(update.name));
             }
             check_uid(request, update, "")?;
             let mut object = (update.make)(None)?;
-            meta::remove(&mut object, "resourceVersion");
+            version_of(&object)?;
+            if !update.options.dry_run {
+                meta::remove(&mut object, "resourceVersion");
+            }
             match create::insert(request, object, update.options).await {
                 Err(error) if error.reason() == Some(crate::Reason::AlreadyExists) => continue,
                 done => return done.map(|object| (object, true)),
             }
         };
-        live.object = rules::live(&request.resource, live.object);
+        let live = rules::live(&request.resource, live);
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
@@ -93,12 +96,23 @@ pub(crate) async fn update(
 fn check_uid(request: &Request<'_>, update: &Update<'_>, found: &str) -> Result<(), ApiError> {
     let Some(wanted) = update.uid.filter(|wanted| *wanted != found) else { return Ok(()) };
     let key = visible_key(request, update.name);
+    // A dry run ends before the storage adds its prefix.
+    let key = key.strip_prefix("/registry").filter(|_| update.options.dry_run).unwrap_or(&key);
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: \
          Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     );
     Err(request.conflict(update.name, &why))
 }
+
+/// Resources that the real server keeps under another name.
+const SPECIAL_KEYS: [(&str, &str); 5] = [
+    ("endpoints", "services/endpoints"),
+    ("ingresses", "ingress"),
+    ("nodes", "minions"),
+    ("replicationcontrollers", "controllers"),
+    ("services", "services/specs"),
+];
 
 /// The key as messages of the server show it.
 pub(crate) fn visible_key(request: &Request<'_>, name: &str) -> String {
@@ -108,7 +122,8 @@ pub(crate) fn visible_key(request: &Request<'_>, name: &str) -> String {
         key.push_str(&resource.group);
         key.push('/');
     }
-    key.push_str(&resource.plural);
+    let special = SPECIAL_KEYS.iter().find(|(plural, _)| *plural == resource.plural);
+    key.push_str(special.map_or(&resource.plural, |(_, key)| key));
     if !request.namespace().is_empty() {
         key.push('/');
         key.push_str(request.namespace());
@@ -118,6 +133,18 @@ pub(crate) fn visible_key(request: &Request<'_>, name: &str) -> String {
     key
 }
 
+/// The version that an object names; zero if it names none.
+fn version_of(object: &Value) -> Result<u64, ApiError> {
+    let version = meta::resource_version(object);
+    if version.is_empty() {
+        return Ok(0);
+    }
+    version.parse().map_err(|_| {
+        let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+        ApiError::new(500, None, why)
+    })
+}
+
 /// A version in the new state must be that of the present one.
 fn check_version(
     request: &Request<'_>,
@@ -125,15 +152,7 @@ fn check_version(
     object: &Value,
     live: &Stored,
 ) -> Result<(), ApiError> {
-    let version = meta::resource_version(object);
-    let number: u64 = if version.is_empty() {
-        0
-    } else {
-        version.parse().map_err(|_| {
-            let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
-            ApiError::new(500, None, why)
-        })?
-    };
+    let number = version_of(object)?;
     if number == 0 {
         if rules::updates_without_version(&request.resource) {
             return Ok(());
@@ -313,7 +332,10 @@ impl<'a> Write<'a> {
             return Ok(object);
         }
         let charges = self.charges(&object, Some(&live.object))?;
-        let value = storage::encode(&self.request.resource, &mut object)?;
+        let mut value = storage::encode(&self.request.resource, &mut object)?;
+        if self.request.is_unsettled() {
+            storage::unsettle(&mut value);
+        }
         let expected = Some(live.revision);
         let revision = storage::put_with(store, key.to_owned(), expected, &value, charges).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());

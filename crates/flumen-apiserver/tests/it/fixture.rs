@@ -10,6 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
+pub(crate) const ADMIN_TOKEN: &str = "t0ken";
 const TOKENS: &str = "t0ken,admin,admin-uid,\"system:masters\"\nother,jane,jane-uid,\"people\"\n";
 
 pub(crate) struct Fixture {

@@ -7,6 +7,7 @@ mod access;
 mod admission;
 mod certificates;
 mod definitions;
+mod differential;
 mod documentation;
 mod documents;
 mod fan_out;

@@ -46,7 +46,9 @@ impl SchemaBuilder {
     /// The metadata of an object within another.
     pub fn embedded_meta(&mut self) -> NodeId {
         match Api::get().type_named(OBJECT_META) {
-            Some(of) => Types { builder: self, known: HashMap::new() }.of_struct(of, false),
+            Some(of) => {
+                Types { builder: self, known: HashMap::new() }.of_struct(of, &Topology::Natural)
+            }
             None => Self::DEDUCED,
         }
     }
@@ -54,14 +56,15 @@ impl SchemaBuilder {
 
 struct Types<'a> {
     builder: &'a mut SchemaBuilder,
-    /// Structs that have a node, also while it is being made; apart those that a field makes atomic.
+    /// Structs that have a node, also while it is being made; apart those that a field makes atomic or
+    /// granular.
     known: HashMap<(TypeId, bool), NodeId>,
 }
 
 impl Types<'_> {
     /// A kind: a struct whose metadata is that of an object.
     fn object(&mut self, of: TypeId) -> NodeId {
-        let id = self.of_struct(of, false);
+        let id = self.of_struct(of, &Topology::Natural);
         let mut node = self.builder.nodes[id.0 as usize].clone();
         let own_meta = Api::get().type_of(of).field("metadata").is_some_and(
             |field| matches!(field.form, Form::Struct(of) if Api::get().type_of(of).name == OBJECT_META),
@@ -78,20 +81,25 @@ impl Types<'_> {
         self.builder.add(node)
     }
 
-    fn of_struct(&mut self, of: TypeId, made_atomic: bool) -> NodeId {
-        if let Some(id) = self.known.get(&(of, made_atomic)) {
+    fn of_struct(&mut self, of: TypeId, topology: &Topology) -> NodeId {
+        let facts = Api::get().type_of(of);
+        let atomic = match topology {
+            Topology::Atomic => true,
+            Topology::Granular => false,
+            _ => facts.atomic,
+        };
+        if let Some(id) = self.known.get(&(of, atomic)) {
             return *id;
         }
         let id = self.builder.reserve();
-        self.known.insert((of, made_atomic), id);
-        let facts = Api::get().type_of(of);
+        self.known.insert((of, atomic), id);
         let mut fields = Vec::with_capacity(facts.fields.len());
         for field in &facts.fields {
             fields.push((Box::from(field.name), self.of_form(&field.form, &field.topology)));
         }
         // A struct without fields is one that nobody has described.
         let other = fields.is_empty().then_some(SchemaBuilder::DEDUCED);
-        let map = Map::new(fields, other).atomic(facts.atomic || made_atomic);
+        let map = Map::new(fields, other).atomic(atomic);
         self.builder.set(id, Node::map(map));
         id
     }
@@ -115,10 +123,10 @@ impl Types<'_> {
                 let map = Map::new(Vec::new(), Some(SchemaBuilder::DEDUCED));
                 self.builder.add(Node::map(map))
             }
-            Form::Struct(of) => self.of_struct(*of, atomic),
+            Form::Struct(of) => self.of_struct(*of, topology),
             Form::List(element) => {
                 let merge = match topology {
-                    Topology::Natural | Topology::Atomic => ListMerge::Atomic,
+                    Topology::Natural | Topology::Granular | Topology::Atomic => ListMerge::Atomic,
                     Topology::Set => ListMerge::Set,
                     Topology::Map(names) => ListMerge::Map(keys(names, element)),
                 };

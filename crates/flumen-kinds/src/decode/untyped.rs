@@ -17,6 +17,8 @@ pub struct CustomTarget<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
+    /// Nobody asks for unknown fields. The real server then reads in another way and fails in other words.
+    pub is_lenient: bool,
 }
 
 /// Reads a body that should be an object of a custom kind. What it says of itself must be there and
@@ -52,6 +54,14 @@ fn read(
 ) -> Result<Decoded, DecodeError> {
     let head = Head::of(root).map_err(unrecognized)?;
     let missing = |name: &str| unrecognized(format!("Object '{name}' is missing in '{text}'"));
+    if head.kind.is_empty() && target.is_lenient {
+        return Err(DecodeError::Unfit {
+            kind: target.kind.to_owned(),
+            version: target.version.to_owned(),
+            expected: target.kind.to_owned(),
+            problem: format!("Object 'Kind' is missing in '{text}'"),
+        });
+    }
     if head.kind.is_empty() {
         return Err(missing("Kind"));
     }

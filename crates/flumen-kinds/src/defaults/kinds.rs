@@ -8,6 +8,7 @@ use crate::{convert::drop_annotations, decode::encode_bytes, read::Read as _};
 type Rule = fn(&mut Value);
 
 pub(super) const RULES: &[(&str, Rule)] = &[
+    ("api.apps.v1.DaemonSet", workload::daemon_set),
     ("api.apps.v1.DaemonSetUpdateStrategy", workload::daemon_set_strategy),
     ("api.apps.v1.DeploymentStrategy", workload::deployment_strategy),
     ("api.apps.v1.StatefulSetSpec", workload::stateful_set_spec),

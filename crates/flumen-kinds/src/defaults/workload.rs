@@ -1,9 +1,10 @@
 //! Controllers of pods.
 
+use flumen_schema::api::ApiKind;
 use serde_json::{Value, json};
 
 use super::pod::items;
-use crate::read::Read as _;
+use crate::{prepare::TEMPLATE_GENERATION, read::Read as _};
 
 fn set_missing(object: &mut Value, name: &str, value: impl Into<Value>) {
     if object.some(name).is_none() {
@@ -19,12 +20,24 @@ pub(super) fn daemon_set_strategy(strategy: &mut Value) {
     rolling_update(strategy, &json!(1), &json!(0));
 }
 
+/// The server counts templates in a field of its own, and shows it as an annotation to everyone who
+/// looks at the object, those who note owners too.
+pub(super) fn daemon_set(set: &mut Value) {
+    set_missing(set, "metadata", json!({}));
+    set_missing(&mut set["metadata"], "annotations", json!({}));
+    set_missing(&mut set["metadata"]["annotations"], TEMPLATE_GENERATION, "0");
+}
+
 fn rolling_update(strategy: &mut Value, max_unavailable: &Value, max_surge: &Value) {
     if strategy.text("type") == "RollingUpdate" {
         set_missing(strategy, "rollingUpdate", json!({}));
         let update = &mut strategy["rollingUpdate"];
         set_missing(update, "maxUnavailable", max_unavailable.clone());
         set_missing(update, "maxSurge", max_surge.clone());
+    } else if strategy.some("rollingUpdate").is_some() {
+        // The server's own type has both in any case.
+        set_missing(&mut strategy["rollingUpdate"], "maxUnavailable", 0);
+        set_missing(&mut strategy["rollingUpdate"], "maxSurge", 0);
     }
 }
 
@@ -76,6 +89,17 @@ pub(super) fn replication_controller(controller: &mut Value) {
         controller["spec"]["selector"] = labels.into();
     }
     inherit_labels(controller);
+}
+
+/// Gives a new object the labels of its template that it inherits before the server adds to those, and
+/// says whether it did. Other kinds have them from the beginning.
+pub fn inherit_early(object: &mut Value, kind: &ApiKind) -> bool {
+    let is_job = (kind.group, kind.kind) == ("batch", "Job");
+    let is_bare = is_job && object.part("metadata").map("labels").is_empty();
+    if is_bare {
+        inherit_labels(object);
+    }
+    is_bare && !object.part("metadata").map("labels").is_empty()
 }
 
 /// An object without labels has those of its template.

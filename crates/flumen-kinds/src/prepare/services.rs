@@ -6,6 +6,7 @@ use super::{remove_in, set_in};
 use crate::read::Read;
 
 pub(super) fn create(service: &mut Value, _now: &str) {
+    drop_unused_policy(service);
     let spec = service.part("spec");
     let address = spec.text("clusterIP").to_owned();
     if !address.is_empty() && spec.list("clusterIPs").is_empty() {
@@ -70,10 +71,20 @@ pub(super) fn update(new: &mut Value, old: &Value) {
             remove_in(new, "spec", field);
         }
     }
+    drop_unused_policy(new);
     if !needs.load_balancer {
         set_in(new, "status", "loadBalancer", Value::Object(serde_json::Map::new()));
     }
     keep_allocated(new, old);
+}
+
+/// A name outside has no traffic inside. The real server keeps the policy and shows it to nobody.
+fn drop_unused_policy(service: &mut Value) {
+    let spec = service.part("spec");
+    let is_valid = matches!(spec.text("internalTrafficPolicy"), "Cluster" | "Local");
+    if spec.text("type") == "ExternalName" && is_valid {
+        remove_in(service, "spec", "internalTrafficPolicy");
+    }
 }
 
 /// What the server has allocated stays when it is not sent again.
@@ -150,12 +161,10 @@ impl Needs {
         let spec = service.part("spec");
         let of = spec.text("type");
         let load_balancer = of == "LoadBalancer";
-        let node_port = of == "NodePort"
-            || (load_balancer && spec.truth_given("allocateLoadBalancerNodePorts") != Some(false));
         let local = spec.text("externalTrafficPolicy") == "Local";
         Self {
             cluster_ip: matches!(of, "ClusterIP" | "NodePort" | "LoadBalancer"),
-            node_port,
+            node_port: matches!(of, "NodePort" | "LoadBalancer"),
             health_check: load_balancer && local,
             load_balancer,
             external_traffic: matches!(of, "NodePort" | "LoadBalancer")

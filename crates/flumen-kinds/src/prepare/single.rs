@@ -112,7 +112,7 @@ pub(super) fn service_account(object: &mut Value, _now: &str) {
     }
 }
 
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 pub(super) fn daemon_set(object: &mut Value, _now: &str) {
     let known = object.part("metadata").part("annotations").text(TEMPLATE_GENERATION);
@@ -125,6 +125,16 @@ pub(super) fn daemon_set_update(new: &mut Value, old: &Value) {
     let changed = new.part("spec").part("template") != old.part("spec").part("template");
     let generation = known.parse::<i64>().unwrap_or_default() + i64::from(changed);
     template_generation(new, generation);
+}
+
+pub(crate) fn drop_template_generation(object: &mut Value) {
+    let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
+    if let Some(Value::Object(annotations)) = meta.get_mut("annotations") {
+        annotations.remove(TEMPLATE_GENERATION);
+        if annotations.is_empty() {
+            meta.remove("annotations");
+        }
+    }
 }
 
 fn template_generation(object: &mut Value, generation: i64) {

@@ -81,6 +81,7 @@ const TABLES: &[(&str, &str, &[Cell])] = &[
         Number("status.currentReplicas"), Age,
     ]),
     ("autoscaling", "Scale", &[Name, Number("spec.replicas"), Number("status.replicas"), Age]),
+    ("apiextensions.k8s.io", "Scale", &[Name, With(scaling::desired), Number("status.replicas"), Age]),
     ("batch", "CronJob", &[
         Name, Text("spec.schedule"), Or("spec.timeZone", "<none>"), With(workload::suspended),
         Count(&["status.active"]), With(workload::last_schedule), Age,
@@ -94,6 +95,7 @@ const TABLES: &[(&str, &str, &[Cell])] = &[
         Name, Age, Filled("spec.signerName", "<none>"), Text("spec.username"), With(access::requested_duration),
         With(access::request_state),
     ]),
+    ("autoscaling", "Scale", &[Name, Number("spec.replicas"), Number("status.replicas"), Age]),
     ("coordination.k8s.io", "Lease", &[Name, Text("spec.holderIdentity"), Age]),
     ("discovery.k8s.io", "EndpointSlice", &[
         Name, Text("addressType"), With(network::slice_ports), With(network::slice_endpoints), Age,

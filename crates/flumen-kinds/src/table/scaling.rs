@@ -84,3 +84,8 @@ fn target(metric: Object<'_>, status: Option<Object<'_>>) -> String {
 fn percent(number: Option<&Value>, other: &str) -> String {
     number.map_or_else(|| other.to_owned(), |number| format!("{number}%"))
 }
+
+/// The replicas of the scale of a custom resource, which says nothing for none.
+pub(super) fn desired(scale: Object<'_>) -> Value {
+    scale.at("spec.replicas").cloned().unwrap_or(Value::Null)
+}

@@ -104,10 +104,12 @@ impl Reader {
             match word.split_once('=').unwrap_or((word, "")) {
                 ("required", _) => field.required = true,
                 ("list" | "map", "atomic") => field.topology = Topology::Atomic,
+                ("map", "granular") => field.topology = Topology::Granular,
                 ("list", "set") => field.topology = Topology::Set,
                 ("keys", keys) => field.topology = Topology::Map(list(keys)),
                 ("patch", strategies) => {
                     field.patch.merge = strategies.contains("merge");
+                    field.patch.replace = strategies.contains("replace");
                     field.patch.retain_keys = strategies.contains("retainKeys");
                 }
                 ("merge", key) => field.patch.key = Some(key),

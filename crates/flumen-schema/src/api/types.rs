@@ -82,6 +82,8 @@ pub struct Embedded {
 pub enum Topology {
     /// As its type has it: maps and structs by field, lists as a whole.
     Natural,
+    /// By field, whatever its type has.
+    Granular,
     /// As a whole.
     Atomic,
     /// A list of values that are there or not.
@@ -94,6 +96,8 @@ pub enum Topology {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
     pub merge: bool,
+    /// A struct is taken as it comes.
+    pub replace: bool,
     pub retain_keys: bool,
     pub key: Option<&'static str>,
 }

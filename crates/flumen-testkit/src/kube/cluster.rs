@@ -74,6 +74,14 @@ impl KubeCluster {
         Self::start_if_there(chosen(), true)
     }
 
+    /// Starts a real cluster without controllers, whatever the environment says.
+    ///
+    /// # Panics
+    /// When the programs are there but do not start.
+    pub fn start_real() -> Option<Self> {
+        Self::start_if_there(ServerKind::Real, false)
+    }
+
     /// The real cluster without controllers that all tests of a binary share, whatever the
     /// environment says: for tests that compare with it.
     ///
@@ -81,7 +89,7 @@ impl KubeCluster {
     /// When the programs are there but do not start.
     pub fn shared_real() -> Option<&'static Self> {
         static CLUSTER: OnceLock<Option<KubeCluster>> = OnceLock::new();
-        CLUSTER.get_or_init(|| Self::start_if_there(ServerKind::Real, false)).as_ref()
+        CLUSTER.get_or_init(Self::start_real).as_ref()
     }
 
     /// The cluster without controllers that all tests of a binary share.
