@@ -3,7 +3,7 @@
 //! `cargo test` runs them on the embedded API server. Its programs are started again as they are: naming
 //! packages to Cargo would choose other features of what they share, and build all of it anew.
 
-use std::{path::PathBuf, process::Command};
+use std::{env, path::PathBuf, process::Command};
 
 use flumen_testkit::TEST_SERVER_VARIABLE;
 use serde_json::Value;
@@ -23,6 +23,42 @@ const SUITES: [(&str, &[&str]); 4] = [
     ("flumen-pipeline", &["deploys::", "drift::", "teardown::"]),
     ("flumen-cli", &["cluster::", "deploy::", "pages::"]),
 ];
+
+/// The servers that tests run on: of all tests, and of the suites of delivery after them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Servers {
+    Embedded,
+    Real,
+    Both,
+}
+
+impl Servers {
+    /// What the environment asks for; both if it does not.
+    pub(crate) fn chosen() -> Result<Self> {
+        let name = env::var(TEST_SERVER_VARIABLE).unwrap_or_else(|_| "both".to_owned());
+        Self::parse(&name)
+    }
+
+    fn parse(name: &str) -> Result<Self> {
+        match name {
+            "embedded" => Ok(Self::Embedded),
+            "real" => Ok(Self::Real),
+            "both" => Ok(Self::Both),
+            other => Err(format!(
+                "{TEST_SERVER_VARIABLE} is `{other}`, but must be `embedded`, `real` or `both`"
+            )
+            .into()),
+        }
+    }
+
+    /// The one that all tests run on.
+    pub(crate) const fn first(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Embedded | Self::Both => "embedded",
+        }
+    }
+}
 
 /// Runs all suites, also after one that failed. `prepare` tells them what the other tests were told.
 pub(crate) fn run(prepare: impl Fn(&mut Command)) -> Result {
@@ -74,6 +110,15 @@ fn program(built: &str, package: &str) -> Option<Program> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn three_choices_are_known() {
+        for (name, first) in [("embedded", "embedded"), ("real", "real"), ("both", "embedded")] {
+            assert_eq!(Servers::parse(name).expect("known").first(), first);
+        }
+        let why = Servers::parse("fake").expect_err("unknown").to_string();
+        assert!(why.contains("`embedded`, `real` or `both`"), "{why}");
+    }
 
     #[test]
     fn the_tests_of_a_package_are_found_among_the_artifacts() {

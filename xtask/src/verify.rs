@@ -9,7 +9,8 @@ use crate::{
     kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
-    suites, tools,
+    suites::{self, Servers},
+    tools,
 };
 
 /// Long enough to run each kind of change many times, short enough not to be noticed.
@@ -21,6 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     if let Some(argument) = arguments.first() {
         return Err(format!("`test` takes no arguments, but got `{argument}`").into());
     }
+    let servers = Servers::chosen()?;
     let mut progress = Progress::start();
     progress.step("format", || format(&["--check".to_owned()]));
     progress.step("lints", lint);
@@ -34,12 +36,16 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     };
     progress.step("tests, golden cases, examples, doc tests", || {
         let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
-        tests.env(TEST_SERVER_VARIABLE, "embedded");
+        tests.env(TEST_SERVER_VARIABLE, servers.first());
         prepare(&mut tests);
         show(&mut tests)
     });
-    if is_kubernetes_there {
-        progress.step("suites of delivery, on a real Kubernetes", || suites::run(prepare));
+    let suites = "suites of delivery, on a real Kubernetes";
+    if servers == Servers::Embedded {
+        progress
+            .skip(suites, &format!("{TEST_SERVER_VARIABLE} asks for the embedded server alone"));
+    } else if servers == Servers::Both && is_kubernetes_there {
+        progress.step(suites, || suites::run(prepare));
     }
     for line in fs::read_to_string(skip_log.path())?.lines() {
         progress.note_skipped(line.to_owned());

@@ -21,6 +21,9 @@ fn parse(name: &str) -> Result<ServerKind, String> {
     match name {
         "embedded" => Ok(ServerKind::Embedded),
         "real" => Ok(ServerKind::Real),
+        "both" => Err(format!(
+            "{TEST_SERVER_VARIABLE}=both is for `cargo xtask test`; a test runs on `embedded` or `real`"
+        )),
         other => {
             Err(format!("{TEST_SERVER_VARIABLE} is `{other}`, but must be `embedded` or `real`"))
         }
@@ -36,6 +39,8 @@ mod tests {
         assert_eq!(parse("embedded"), Ok(ServerKind::Embedded));
         assert_eq!(parse("real"), Ok(ServerKind::Real));
         let why = parse("both").expect_err("no server is two");
-        assert_eq!(why, "FLUMEN_TEST_SERVER is `both`, but must be `embedded` or `real`");
+        assert!(why.contains("cargo xtask test"), "{why}");
+        let why = parse("fake").expect_err("no such server");
+        assert_eq!(why, "FLUMEN_TEST_SERVER is `fake`, but must be `embedded` or `real`");
     }
 }
