@@ -12,8 +12,9 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiError, Behaviour, Client, Deletion, Reason, Resource, ResourceName, Select, clock,
-    meta, storage,
+    Api, ApiError, Behaviour, Client, Converter, Deletion, Reason, Resource, ResourceName, Select,
+    boot::api_services::{self, Versions},
+    clock, meta, rules, storage,
 };
 
 const DEFINITIONS: ResourceName<'static> =
@@ -38,6 +39,13 @@ impl Definitions {
         let mut all: Vec<Arc<Resource>> = resources.values().flatten().cloned().collect();
         all.sort_by(|a, b| a.group.cmp(&b.group));
         all
+    }
+
+    /// All groups and versions.
+    fn versions(&self) -> Versions {
+        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = resources.values().flatten();
+        all.map(|resource| (resource.group.clone(), resource.version.clone())).collect()
     }
 
     fn ending(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -105,7 +113,10 @@ fn resources_of(definition: &Value) -> Vec<Arc<Resource>> {
     let served = Served::new(definition);
     let Some(storage) = served.storage() else { return Vec::new() };
     let versions = served.versions.iter().filter(|version| version.is_served);
-    versions.map(|version| Arc::new(Resource::custom(&served, version, storage))).collect()
+    let converter = Converter::of(definition);
+    versions
+        .map(|version| Arc::new(Resource::custom(&served, version, storage, converter.clone())))
+        .collect()
 }
 
 /// Brings the status of a definition and what is served in line with it, after it was written.
@@ -114,9 +125,7 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
         let client = Client::new(api.clone(), MANAGER);
         loop {
             let Some(definition) = storage::get(api.store(), &format!("{PREFIX}{name}"))? else {
-                api.definitions().set(name, Vec::new());
-                api.refresh_catalog();
-                return Ok(());
+                return serve(api, name, Vec::new()).await;
             };
             let mut definition = definition.object;
             let all = stored(api)?;
@@ -125,9 +134,7 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
             let status = flumen_crd::accept_names(&definition, others, now)
                 .or_else(|| flumen_crd::establish(&definition, now));
             let Some(status) = status else {
-                api.definitions().set(name, resources_of(&definition));
-                api.refresh_catalog();
-                return Ok(());
+                return serve(api, name, resources_of(&definition)).await;
             };
             definition["status"] = status;
             match client.update_status(DEFINITIONS, &definition).await {
@@ -137,6 +144,14 @@ pub(crate) fn settle<'a>(api: &'a Api, name: &'a str) -> BoxFuture<'a, Result<()
             }
         }
     })
+}
+
+/// Serves the resources of a definition from now on.
+async fn serve(api: &Api, name: &str, resources: Vec<Arc<Resource>>) -> Result<(), ApiError> {
+    let before = api.definitions().versions();
+    api.definitions().set(name, resources);
+    api.refresh_catalog();
+    api_services::follow(api, &before, &api.definitions().versions()).await
 }
 
 /// Marks a definition as deleted; its objects go before it does.
@@ -175,7 +190,10 @@ async fn delete_objects(api: &Api, name: &str) -> Result<(), ApiError> {
     let client = Client::new(api.clone(), MANAGER);
     let resources = api.definitions().resources();
     let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-    let resource = resources.iter().find(|r| r.plural == plural && r.group == group);
+    let mut versions = resources.iter().filter(|r| r.plural == plural && r.group == group);
+    // What is stored needs no conversion, whoever would have to do it.
+    let resource = versions.clone().find(|r| rules::stored_version(r).is_none());
+    let resource = resource.or_else(|| versions.next());
     if let Some(resource) = resource {
         let of = ResourceName::new(group, &resource.version, plural);
         let prefix = storage::prefix(resource, "");

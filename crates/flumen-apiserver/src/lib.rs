@@ -21,6 +21,7 @@ mod catalog;
 mod changes;
 mod clock;
 mod compaction;
+mod conversion;
 mod definitions;
 mod discovery;
 mod error;
@@ -53,6 +54,7 @@ pub use auth::{
 pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
+pub use conversion::Converter;
 pub use error::{ApiError, Cause, Details, Reason};
 pub use flumen_store::WatchError;
 pub use http::{Server, ServerError, ServerOptions, ServingCertificate, TlsError};

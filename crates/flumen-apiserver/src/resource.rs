@@ -5,6 +5,8 @@ use std::sync::Arc;
 use flumen_crd::{Served, Version};
 use flumen_schema::api::{ApiKind, Scope};
 
+use crate::Converter;
+
 /// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
 #[derive(Debug)]
 pub struct Resource {
@@ -51,6 +53,8 @@ pub enum Behaviour {
         version: Arc<Version>,
         /// The version that objects are stored in.
         storage: Arc<Version>,
+        /// What converts between them, if that is more than another name.
+        converter: Option<Converter>,
     },
 }
 
@@ -86,7 +90,12 @@ impl Resource {
     }
 
     /// A custom resource in one of its versions.
-    pub fn custom(served: &Served, version: &Arc<Version>, storage: &Arc<Version>) -> Self {
+    pub fn custom(
+        served: &Served,
+        version: &Arc<Version>,
+        storage: &Arc<Version>,
+        converter: Option<Converter>,
+    ) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let part = |name: &str, group: &str, version: &str, kind: &str| Subresource {
             name: name.to_owned(),
@@ -127,6 +136,7 @@ impl Resource {
             behaviour: Behaviour::Custom {
                 version: Arc::clone(version),
                 storage: Arc::clone(storage),
+                converter,
             },
         }
     }

@@ -192,7 +192,7 @@ pub(crate) fn live(resource: &Resource, mut stored: Stored) -> Stored {
 pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
     match &resource.behaviour {
         Behaviour::Builtin { .. } => None,
-        Behaviour::Custom { version, storage } if Arc::ptr_eq(version, storage) => None,
+        Behaviour::Custom { version, storage, .. } if Arc::ptr_eq(version, storage) => None,
         Behaviour::Custom { storage, .. } => Some(storage.api_version()),
     }
 }
@@ -202,7 +202,11 @@ pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
         _ if is_hub(resource) => object,
         Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, hub, kind),
-        Behaviour::Custom { version, storage } => custom::load(version, storage, object),
+        // A program has converted it already.
+        Behaviour::Custom { version, converter: Some(_), .. } => {
+            custom::load(version, version, object)
+        }
+        Behaviour::Custom { version, storage, .. } => custom::load(version, storage, object),
     }
 }
 

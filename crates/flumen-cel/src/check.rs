@@ -1,5 +1,8 @@
 //! Types of an expression before it is evaluated.
 
+mod literals;
+mod macros;
+
 use std::collections::BTreeMap;
 
 use cel::common::ast::{
@@ -9,6 +12,7 @@ use cel::common::ast::{
 
 use crate::{
     Dialect, functions,
+    macros::{Pairs, SortBy},
     overloads::{self, Overload},
     places::Places,
     program::children,
@@ -53,6 +57,9 @@ pub(crate) fn check(
     let found = checker.expr(tree);
     let result = checker.known.settled(&found);
     if checker.mistakes.is_empty() {
+        if dialect == Dialect::Kubernetes {
+            checker.check_literals(tree);
+        }
         checker.check_collections();
     }
     if checker.mistakes.is_empty() {
@@ -177,6 +184,12 @@ impl<'a> Checker<'a> {
     }
 
     fn call(&mut self, id: u64, call: &'a CallExpr) -> Type {
+        if let Some(pairs) = Pairs::of(call, self.dialect) {
+            return self.pairs(id, &pairs);
+        }
+        if let Some(sort) = SortBy::of(call, self.dialect) {
+            return self.sort_by(&sort);
+        }
         match (call.func_name.as_str(), call.target.as_deref(), call.args.as_slice()) {
             (operators::OPT_SELECT, None, [operand, field]) => {
                 let operand = self.expr(operand);

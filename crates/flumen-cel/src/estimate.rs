@@ -4,6 +4,7 @@
 //! changes which definitions are accepted.
 
 mod calls;
+mod macros;
 mod range;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,9 @@ use std::collections::BTreeMap;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use crate::{
+    Dialect,
     check::Checked,
+    macros::{Pairs, SortBy},
     overloads::Overload,
     shape::{Shape, ShapeKind},
     types::Type,
@@ -261,6 +264,13 @@ impl<'a> Estimator<'a> {
     }
 
     fn call(&mut self, expr: &'a IdedExpr, call: &'a CallExpr) -> Range {
+        // Only Kubernetes asks for estimates.
+        if let Some(pairs) = Pairs::of(call, Dialect::Kubernetes) {
+            return self.pairs(expr, &pairs);
+        }
+        if let Some(sort) = SortBy::of(call, Dialect::Kubernetes) {
+            return self.sort_by(expr, &sort);
+        }
         calls::cost(self, expr, call)
     }
 }

@@ -1,5 +1,7 @@
 //! Evaluation of an expression.
 
+mod macros;
+
 use std::rc::Rc;
 
 use cel::common::ast::{
@@ -11,6 +13,7 @@ use crate::{
     Budget, Dialect, Fault, Outcome,
     collection::Entries,
     functions,
+    macros::{Pairs, SortBy},
     operators::push,
     value::{Value, type_named},
 };
@@ -159,7 +162,15 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             (name @ ("optMap" | "optFlatMap"), Some(target), [variable, body]) => {
                 self.map_optional(target, variable, body, name == "optFlatMap")
             }
-            (name, target, args) => self.function(name, target.as_deref(), args),
+            (name, target, args) => {
+                if let Some(pairs) = Pairs::of(call, self.dialect) {
+                    return self.pairs(&pairs);
+                }
+                if let Some(sort) = SortBy::of(call, self.dialect) {
+                    return self.sort_by(&sort);
+                }
+                self.function(name, target.as_deref(), args)
+            }
         }
     }
 

@@ -22,6 +22,7 @@ mod functions;
 mod lexer;
 mod library;
 mod limits;
+mod macros;
 mod operators;
 mod overloads;
 mod places;

@@ -1,5 +1,7 @@
 //! Patterns, with the messages that Go has for those it cannot read.
 
+mod classes;
+
 pub use regex_lite::Regex;
 use regex_lite::RegexBuilder;
 
@@ -8,9 +10,9 @@ pub fn pattern(source: &str, limit: usize) -> Result<Regex, String> {
     // Some of what Go refuses would compile here.
     let compiled = match problem(source) {
         Some(problem) => Err(problem),
-        None => {
-            RegexBuilder::new(source).size_limit(limit).build().map_err(|error| error.to_string())
-        }
+        None => classes::spelled_out(source).and_then(|source| {
+            RegexBuilder::new(&source).size_limit(limit).build().map_err(|error| error.to_string())
+        }),
     };
     compiled.map_err(|problem| format!("error parsing regexp: {problem}"))
 }
@@ -242,6 +244,19 @@ mod tests {
         check("(?!a)", "invalid or unsupported Perl syntax: `(?!`");
         check("\\", "trailing backslash at end of expression: ``");
         check("\\q", "invalid escape sequence: `\\q`");
+    }
+
+    #[test]
+    fn classes_of_unicode_are_known() {
+        let matches =
+            |source: &str, text: &str| pattern(source, 100_000).expect("a pattern").is_match(text);
+        assert!(matches(r"^\p{L}+$", "größe"));
+        assert!(matches(r"^[\p{Lu}\d]+$", "Ä1"));
+        assert!(matches(r"^\pN\PN$", "٣x"));
+        assert!(matches(r"^\p{Greek}[^\p{Greek}]$", "αa"));
+        assert!(!matches(r"\p{^Greek}", "α"));
+        check(r"\p{Klingon}", "invalid character class range: `\\p{Klingon}`");
+        check(r"[\p{l}]", "invalid character class range: `\\p{l}`");
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! An `APIService` for every group and version that the server serves itself.
+//! An `APIService` for every group and version that the server serves.
+
+use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
-use crate::{Api, ApiError, Client, Reason, ResourceName, clock};
+use crate::{Api, ApiError, Client, Deletion, Reason, ResourceName, clock};
 
 const API_SERVICES: ResourceName<'static> =
     ResourceName::new("apiregistration.k8s.io", "v1", "apiservices");
@@ -33,14 +35,38 @@ const PRIORITIES: &[(&str, &str, u16, u8)] = &[
     ("storage.k8s.io", "v1", 16800, 15),
 ];
 
+/// Those of custom resources come behind all others.
+const CUSTOM_PRIORITIES: (u16, u8) = (1000, 100);
+
 /// Makes those that are missing, all at once so that they share a flush.
 pub(super) async fn ensure_all(api: &Api) -> Result<(), ApiError> {
     let client = Client::new(api.clone(), "kube-apiserver");
-    try_join_all(PRIORITIES.iter().map(|facts| ensure(&client, facts))).await.map(drop)
+    let all = PRIORITIES.iter();
+    let all = all.map(|(group, version, a, b)| service(group, version, (*a, *b), "onstart"));
+    try_join_all(all.map(|service| ensure(&client, service))).await.map(drop)
 }
 
-async fn ensure(client: &Client, facts: &(&str, &str, u16, u8)) -> Result<(), ApiError> {
-    let mut made = match client.create(API_SERVICES, "", &service(facts)).await {
+/// Groups of custom resources, each with a version.
+pub(crate) type Versions = BTreeSet<(String, String)>;
+
+/// Follows definitions that have come or gone.
+pub(crate) async fn follow(api: &Api, before: &Versions, now: &Versions) -> Result<(), ApiError> {
+    let client = Client::new(api.clone(), "kube-apiserver");
+    for (group, version) in now.difference(before) {
+        ensure(&client, service(group, version, CUSTOM_PRIORITIES, "true")).await?;
+    }
+    for (group, version) in before.difference(now) {
+        let name = format!("{version}.{group}");
+        match client.delete(API_SERVICES, "", &name, Deletion::default()).await {
+            Err(error) if error.reason() == Some(Reason::NotFound) => {}
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+async fn ensure(client: &Client, service: Value) -> Result<(), ApiError> {
+    let mut made = match client.create(API_SERVICES, "", &service).await {
         Err(error) if error.reason() == Some(Reason::AlreadyExists) => return Ok(()),
         made => made?,
     };
@@ -54,19 +80,19 @@ async fn ensure(client: &Client, facts: &(&str, &str, u16, u8)) -> Result<(), Ap
     client.update_status(API_SERVICES, &made).await.map(drop)
 }
 
-fn service((group, version, group_priority, version_priority): &(&str, &str, u16, u8)) -> Value {
+fn service(group: &str, version: &str, priorities: (u16, u8), managed: &str) -> Value {
     let mut spec = json!({
         "version": version,
-        "groupPriorityMinimum": group_priority,
-        "versionPriority": version_priority,
+        "groupPriorityMinimum": priorities.0,
+        "versionPriority": priorities.1,
     });
     if !group.is_empty() {
-        spec["group"] = (*group).into();
+        spec["group"] = group.into();
     }
     json!({
         "metadata": {
             "name": format!("{version}.{group}"),
-            "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
+            "labels": {"kube-aggregator.kubernetes.io/automanaged": managed},
         },
         "spec": spec,
     })

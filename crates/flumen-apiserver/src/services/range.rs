@@ -32,6 +32,12 @@ impl std::str::FromStr for ServiceRange {
     }
 }
 
+impl std::fmt::Display for ServiceRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", Ipv4Addr::from(self.network), self.length)
+    }
+}
+
 impl ServiceRange {
     pub(super) fn size(self) -> u32 {
         1 << (32 - u32::from(self.length))

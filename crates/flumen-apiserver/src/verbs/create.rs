@@ -7,7 +7,7 @@ use super::{
     options::WriteOptions,
     write::{self, Write},
 };
-use crate::{Answer, ApiError, clock, definitions, meta, rules, storage};
+use crate::{Answer, ApiError, clock, conversion, definitions, meta, rules, storage};
 
 /// Names that are tried for a generated name.
 const NAME_ATTEMPTS: usize = 8;
@@ -84,7 +84,7 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();
-    let mut value = storage::encode_new(&request.resource, &mut object)?;
+    let mut value = conversion::encode_new(request.api, &request.resource, &mut object).await?;
     if request.is_unsettled() {
         storage::unsettle(&mut value);
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Answer, ApiError, Query,
     admission::{self, Attempt, Operation},
-    clock, definitions, meta,
+    clock, conversion, definitions, meta,
     policy::{self, Dependents},
     rules, services,
     storage::{self, Stored, WriteError},
@@ -78,7 +78,8 @@ pub(crate) async fn remove(
     let key = request.key(name);
     loop {
         let live = storage::get(request.api.store(), &key)?;
-        let live = live.ok_or_else(|| request.not_found(name))?;
+        let mut live = live.ok_or_else(|| request.not_found(name))?;
+        request.load(std::slice::from_mut(&mut live.object)).await?;
         let live = rules::live(&request.resource, live);
         match remove_once(request, &key, &live, options).await {
             Err(WriteError::Conflict) => {}
@@ -150,7 +151,7 @@ async fn remove_once(
             mark(&mut object);
         }
         if object != live.object && !options.dry_run {
-            let value = storage::encode(&request.resource, &mut object)?;
+            let value = conversion::encode(request.api, &request.resource, &mut object).await?;
             let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
             meta::set(&mut object, "resourceVersion", revision.to_string());
         }

@@ -24,7 +24,9 @@ pub(crate) async fn stored(request: &Request<'_>) -> Result<Stored, ApiError> {
     let version = request.call.query.get("resourceVersion").unwrap_or_default();
     wait_for(request.api.store(), parse_version(version)?).await?;
     let stored = storage::get(request.api.store(), &request.key(name))?;
-    stored.ok_or_else(|| request.not_found(name))
+    let mut stored = stored.ok_or_else(|| request.not_found(name))?;
+    request.load(std::slice::from_mut(&mut stored.object)).await?;
+    Ok(stored)
 }
 
 /// Waits until a version is there, though not for long.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{
     Request, continuation::Continuation, get::wait_for, options::META_GROUP, selection::Selection,
 };
-use crate::{Answer, ApiError, Payload, Reason, rules, storage};
+use crate::{Answer, ApiError, Payload, Reason, conversion, rules, storage};
 
 /// Objects of a list as they are stored, in the order of their keys.
 #[derive(Debug)]
@@ -77,11 +77,14 @@ pub(crate) async fn select(request: &Request<'_>) -> Result<Listed, ApiError> {
     let prefix = storage::prefix(&request.resource, request.namespace());
     let after = continuation.as_ref().map(|token| format!("{prefix}{}", token.after()));
     let page = Page { prefix: &prefix, after: after.as_deref(), revision, limit };
-    page.read(request, &selection).map_err(|error| match (&error, &continuation) {
+    let listed = page.read(request, &selection);
+    let mut listed = listed.map_err(|error| match (&error, &continuation) {
         (ReadFailure::Read(ReadError::Compacted { .. }), Some(token)) => expired_token(token),
         (ReadFailure::Read(error), _) => storage::read_error(error),
         (ReadFailure::Other(error), _) => error.clone(),
-    })
+    })?;
+    conversion::load_entries(request.api, &request.resource, &mut listed.items).await?;
+    Ok(listed)
 }
 
 struct Page<'a> {

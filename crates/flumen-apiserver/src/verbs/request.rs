@@ -7,7 +7,9 @@ use std::sync::{
 
 use serde_json::Value;
 
-use crate::{Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, rules, storage};
+use crate::{
+    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion, rules, storage,
+};
 
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
@@ -65,6 +67,11 @@ impl<'a> Request<'a> {
 
     pub(crate) fn conflict(&self, name: &str, why: &str) -> ApiError {
         ApiError::conflict(&self.resource.group, &self.resource.plural, name, why)
+    }
+
+    /// Brings objects of the store into the version of the request, as far as a program has to do that.
+    pub(crate) async fn load(&self, objects: &mut [Value]) -> Result<(), ApiError> {
+        conversion::load(self.api, &self.resource, objects).await
     }
 
     /// The answer with an object that is in the version that is stored.

@@ -17,7 +17,7 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    Answer, Api, ApiError, Payload, Query, Representation, Resource,
+    Answer, Api, ApiError, Payload, Query, Representation, Resource, conversion,
     fanout::{Change, LineKey},
     represent, rules, splice, storage,
 };
@@ -172,8 +172,29 @@ impl Watcher {
         Ok(page.revision)
     }
 
-    /// The next event; none when the watch is over.
+    /// The next event; none when the watch is over. One that cannot be converted is the last.
     pub(crate) async fn next(&mut self) -> Option<Occurrence> {
+        let mut occurrence = self.next_stored().await?;
+        let Object::Stored(value, revision) = &occurrence.object else { return Some(occurrence) };
+        if !conversion::is_needed(&self.resource) {
+            return Some(occurrence);
+        }
+        let entry = Entry { value: value.clone(), revision: *revision, created: *revision };
+        let mut entries = [entry];
+        if let Err(error) = conversion::load_entries(&self.api, &self.resource, &mut entries).await
+        {
+            self.changes = None;
+            self.initial.clear();
+            return Some(Occurrence::error(error.to_status()));
+        }
+        let [entry] = entries;
+        occurrence.object = Object::Stored(entry.value, entry.revision);
+        // Others may see the same change in another version.
+        occurrence.change = None;
+        Some(occurrence)
+    }
+
+    async fn next_stored(&mut self) -> Option<Occurrence> {
         if let Some(event) = self.initial.pop() {
             if event.kind == WatchKind::Error {
                 self.changes = None;

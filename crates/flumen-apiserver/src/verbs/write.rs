@@ -9,7 +9,7 @@ use super::{Request, create, options::WriteOptions};
 use crate::{
     ApiError,
     admission::{self, Attempt, Charges, Operation},
-    clock, definitions, meta,
+    clock, conversion, definitions, meta,
     ownership::Ownership,
     rules,
     services::{self, Reservation},
@@ -51,7 +51,7 @@ pub(crate) async fn update(
     let write = Write { request, options: update.options, subresource: update.subresource };
     loop {
         let live = storage::get(store, &key)?;
-        let Some(live) = live else {
+        let Some(mut live) = live else {
             if !update.creates {
                 return Err(request.not_found(update.name));
             }
@@ -66,6 +66,7 @@ pub(crate) async fn update(
                 done => return done.map(|object| (object, true)),
             }
         };
+        request.load(std::slice::from_mut(&mut live.object)).await?;
         let live = rules::live(&request.resource, live);
         check_uid(request, update, meta::uid(&live.object))?;
         let mut object = (update.make)(Some(&live))?;
@@ -332,7 +333,8 @@ impl<'a> Write<'a> {
             return Ok(object);
         }
         let charges = self.charges(&object, Some(&live.object))?;
-        let mut value = storage::encode(&self.request.resource, &mut object)?;
+        let Request { api, resource, .. } = self.request;
+        let mut value = conversion::encode(api, resource, &mut object).await?;
         if self.request.is_unsettled() {
             storage::unsettle(&mut value);
         }

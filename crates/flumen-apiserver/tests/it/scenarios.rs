@@ -168,11 +168,14 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "certificates",
+    "expressions",
+    "fresh",
     "limit-ranges",
     "plugins",
     "pod-security",
     "policies",
     "quotas",
+    "webhook-conversion",
     "webhook-failures",
     "webhooks",
 ];
@@ -180,6 +183,16 @@ const NAMES: &[&str] = &[
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn expressions() {
+    check("expressions").await;
+}
+
+#[tokio::test]
+async fn fresh_servers() {
+    check("fresh").await;
 }
 
 #[tokio::test]
@@ -205,6 +218,11 @@ async fn policies() {
 #[tokio::test]
 async fn quotas() {
     check("quotas").await;
+}
+
+#[tokio::test]
+async fn webhook_conversion() {
+    check("webhook-conversion").await;
 }
 
 #[tokio::test]

@@ -64,8 +64,9 @@ async fn a_watch_from_a_version_replays_what_happened() {
 async fn many_watchers_miss_nothing() {
     let client = start().await;
     let mut watchers = Vec::new();
+    let select = Select { namespace: "default", ..Select::default() };
     for _ in 0..20 {
-        let watch = client.watch(CONFIG_MAPS, Select::default(), None);
+        let watch = client.watch(CONFIG_MAPS, select, None);
         watchers.push(watch.await.expect("it begins"));
     }
     client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await.expect("it is new");
