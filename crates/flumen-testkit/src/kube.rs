@@ -24,6 +24,8 @@ mod programs;
 mod proxy;
 mod request;
 mod servers;
+#[cfg(feature = "embedded")]
+mod sweeper;
 
 pub use cluster::KubeCluster;
 pub use faults::{Fault, FaultPlan};

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::{fixture::Fixture, hook::Hook};
 
 const RECORD: &str = "FLUMEN_RECORD";
-/// The real server learns of configurations by watching them.
+/// The real server learns of configurations and pods by watching them.
 const TRIES: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -87,7 +87,9 @@ impl Side<'_> {
 
     async fn wait_for(&self, wait: &Value) {
         for _ in 0..TRIES {
-            if json!(self.send(wait).await.0) == wait["status"] {
+            let (status, warnings, _) = self.send(wait).await;
+            let is_warned = wait["warnings"].is_null() || wait["warnings"] == json!(warnings);
+            if json!(status) == wait["status"] && is_warned {
                 return;
             }
             tokio::time::sleep(PAUSE).await;

@@ -11,7 +11,7 @@ use flumen_apiserver::{ApiOptions, ClientAuthority, ServingCertificate, StaticTo
 use flumen_local::{ApiServer, ApiServerOptions};
 use flumen_sim::{Controllers, Pace};
 
-use super::{guarded::Sweeper, port::free_port};
+use super::{port::free_port, sweeper::Sweeper};
 use crate::{background::Background, certificate::Authority};
 
 /// Longer than any test: as in a real cluster without nodes, pods are there and nothing runs in them.

@@ -1,4 +1,4 @@
-//! Programs and directories that end with the test process, however that ends.
+//! Programs that end with the test process, however that ends.
 
 use std::{
     fs::{self, File},
@@ -19,9 +19,6 @@ shift
 { read -r line <&3 || { kill -9 $$; rm -rf -- "$scratch"; }; } >/dev/null 2>&1 &
 exec "$@" 3<&-
 "#;
-
-/// The same for a directory alone.
-const SWEEP: &str = r#"read -r line || rm -rf -- "$1""#;
 
 /// Of a log, when it explains a failure.
 const LAST_LINES: usize = 15;
@@ -72,34 +69,6 @@ impl Guarded {
     fn end(&mut self) {
         let _ = self.child.kill();
         // Before its number can be given to another program.
-        let _ = self.guard.write_all(b"\n");
-        let _ = self.child.wait();
-    }
-}
-
-/// Removes a directory when the test process ends without having done so.
-#[derive(Debug)]
-pub(super) struct Sweeper {
-    child: Child,
-    guard: ChildStdin,
-}
-
-impl Sweeper {
-    pub(super) fn start(directory: &Path) -> io::Result<Self> {
-        let mut child = Command::new("sh")
-            .args(["-c", SWEEP, "sh"])
-            .arg(directory)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let guard = child.stdin.take().ok_or_else(|| io::Error::other("it has no guard"))?;
-        Ok(Self { child, guard })
-    }
-}
-
-impl Drop for Sweeper {
-    fn drop(&mut self) {
         let _ = self.guard.write_all(b"\n");
         let _ = self.child.wait();
     }
