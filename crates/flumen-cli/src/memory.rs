@@ -1,4 +1,4 @@
-//! What becomes of memory that a server frees.
+//! Memory that a server does not need any more.
 
 use libmimalloc_sys::{mi_option_set, mi_option_t, mi_option_use_numa_nodes};
 
@@ -15,4 +15,84 @@ pub(crate) fn return_at_once() {
     // SAFETY: sets one of the numbers that the allocator reads its behaviour from. Any value is valid, and
     // threads that read it meanwhile see the old one or the new one.
     unsafe { mi_option_set(PURGE_DELAY, 0) }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use program::forget_start;
+
+/// Elsewhere the system decides alone.
+#[cfg(not(target_os = "linux"))]
+pub(crate) async fn forget_start() {}
+
+#[cfg(target_os = "linux")]
+mod program {
+    use std::{env, fs, ops::Range, path::Path, ptr::with_exposed_provenance_mut, time::Duration};
+
+    use rustix::mm::{Advice, madvise};
+
+    /// By then a server has done what it does once.
+    const START: Duration = Duration::from_secs(1);
+
+    /// Lets go of the code that only starting has needed, some time after the start.
+    ///
+    /// Starting goes through half of the program: options, keys, all kinds. Of an idle server, these pages
+    /// are half of what is resident (14 of 27 MB). What is needed again comes back from the cache of the
+    /// system, some microseconds a page.
+    pub(crate) async fn forget_start() {
+        tokio::time::sleep(START).await;
+        forget_code();
+    }
+
+    fn forget_code() {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        if let Ok(program) = env::current_exe() {
+            code(&maps, &program).for_each(forget);
+        }
+    }
+
+    #[expect(unsafe_code, reason = "advice about memory has no safe interface")]
+    fn forget(pages: Range<usize>) {
+        let start = with_exposed_provenance_mut(pages.start);
+        // SAFETY: these pages can be read and run but not written, so the file of the program has them as
+        // they are, and whoever touches one gets it from there again.
+        let _ = unsafe { madvise(start, pages.len(), Advice::LinuxDontNeed) };
+    }
+
+    /// Where the code of a program is, in what the system says of a process.
+    fn code<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Range<usize>> + 'a {
+        maps.lines().filter_map(move |line| {
+            let mut words = line.splitn(6, ' ');
+            let (start, end) = words.next()?.split_once('-')?;
+            let is_code =
+                words.next()? == "r-xp" && words.nth(3)?.trim_start() == program.to_str()?;
+            let address = |text| usize::from_str_radix(text, 16).ok();
+            is_code.then_some(address(start)?..address(end)?)
+        })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn only_the_code_of_the_program_is_found() {
+            let maps = "\
+55f0a0000000-55f0a0400000 r--p 00000000 fe:00 1234                       /usr/bin/a program
+55f0a0400000-55f0a2900000 r-xp 00400000 fe:00 1234                       /usr/bin/a program
+55f0a2900000-55f0a2a00000 rw-p 02900000 fe:00 1234                       /usr/bin/a program
+7f1000000000-7f1000200000 r-xp 00000000 fe:00 99                         /usr/lib/libc.so.6
+7ffd00000000-7ffd00001000 r-xp 00000000 00:00 0                          [vdso]
+7ffd00002000-7ffd00003000 r-xp 00000000 00:00 0 
+";
+            let found: Vec<_> = code(maps, Path::new("/usr/bin/a program")).collect();
+            assert_eq!(found, [0x55f0_a040_0000..0x55f0_a290_0000]);
+        }
+
+        #[test]
+        fn what_is_forgotten_comes_back() {
+            forget_code();
+            let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+            assert!(code(&maps, &env::current_exe().expect("a path")).next().is_some());
+        }
+    }
 }

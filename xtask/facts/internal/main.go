@@ -30,7 +30,7 @@ var groups = map[string]string{
 var roots = []string{
 	"admissionregistration.ParamRef", "admissionregistration.MatchResources", "apps.DaemonSetUpdateStrategy",
 	"apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "autoscaling.MetricSpec",
-	"autoscaling.HPAScalingPolicy", "batch.JobSpec", "certificates.CertificateSigningRequestSpec",
+	"autoscaling.HPAScalingPolicy", "batch.JobSpec", "batch.UncountedTerminatedPods", "certificates.CertificateSigningRequestSpec",
 	"certificates.CertificateSigningRequestCondition", "core.PersistentVolumeClaimSpec", "core.PersistentVolumeSpec",
 	"core.PodTemplateSpec", "core.ServicePort", "core.EventSource", "core.NodeSpec", "core.ObjectReference", "core.Taint", "core.EndpointAddress",
 	"core.ResourceQuotaSpec", "core.LimitRangeItem", "core.PodIP", "core.HostIP", "core.ReplicationControllerSpec",

@@ -172,6 +172,7 @@ const NAMES: &[&str] = &[
     "certificates",
     "expressions",
     "fresh",
+    "job-status",
     "limit-ranges",
     "plugins",
     "pod-security",
@@ -195,6 +196,11 @@ async fn expressions() {
 #[tokio::test]
 async fn fresh_servers() {
     check("fresh").await;
+}
+
+#[tokio::test]
+async fn job_statuses() {
+    check("job-status").await;
 }
 
 #[tokio::test]

@@ -98,6 +98,7 @@ pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
         let mut signals = Signals::listen()?;
         let server = ApiServer::start(args.options()?).await?;
         ui.talk(&format!("listening on {}\n", server.url()));
+        tokio::spawn(memory::forget_start());
         signals.wait().await;
         server.shutdown().await;
         Ok(())

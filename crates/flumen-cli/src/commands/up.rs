@@ -149,6 +149,7 @@ impl UpArgs {
         })
         .await?;
         greet(instance.home(), instance.record(), ui);
+        tokio::spawn(memory::forget_start());
         let outcome = tokio::select! {
             outcome = self.work(source, &instance, ui) => outcome,
             () = signals.wait() => Ok(()),

@@ -1,6 +1,6 @@
 //! Jobs.
 
-use flumen_fields::{FieldError, FieldErrorKind, Path};
+use flumen_fields::Path;
 use serde_json::Value;
 
 use super::meta::{self, Naming, Scope};
@@ -285,43 +285,5 @@ fn take(into: &mut Value, from: &Value, field: &str) {
 fn take_in(into: &mut Value, from: &Value, parent: &str, field: &str) {
     if let Some(inner) = into.get_mut(parent) {
         take(inner, from.part(parent), field);
-    }
-}
-
-pub(super) fn job_status(e: &mut Report, new: &Value, old: &Value) {
-    meta::check_update(e, new, old);
-    let (status, was) = (new.part("status"), old.part("status"));
-    let at = Path::new("status");
-    for field in ["active", "succeeded", "failed", "ready", "terminating"] {
-        e.not_negative(&at.child(field), status.int(field));
-    }
-    let holds = |status: &Value, of: &str| {
-        status
-            .list("conditions")
-            .iter()
-            .any(|condition| condition.text("type") == of && condition.text("status") == "True")
-    };
-    let conditions = at.child("conditions");
-    let mut wrong = |at: &Path<'_>, detail: String| {
-        e.push(FieldError::new(FieldErrorKind::Invalid, at, None, detail));
-    };
-    let (complete, failed) = (holds(status, "Complete"), holds(status, "Failed"));
-    let (target, met) = (holds(status, "FailureTarget"), holds(status, "SuccessCriteriaMet"));
-    if complete && failed {
-        wrong(&conditions, "cannot set Complete=True and Failed=true conditions".into());
-    }
-    if failed && !target && !holds(was, "Failed") {
-        let detail = "cannot set Failed=True condition without the FailureTarget=true condition";
-        wrong(&conditions, detail.into());
-    }
-    if complete && !met && !holds(was, "Complete") {
-        let detail =
-            "cannot set Complete=True condition without the SuccessCriteriaMet=true condition";
-        wrong(&conditions, detail.into());
-    }
-    for of in ["Failed", "Complete", "FailureTarget"] {
-        if holds(was, of) && !holds(status, of) {
-            wrong(&conditions, format!("cannot disable the terminal {of}=True condition"));
-        }
     }
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::report::Report;
 use super::{
     admission, admission_policies, autoscaling, batch, certificates, claims, cluster, core,
-    cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, networking, pod, pod_update,
-    quotas, rbac, services, stateful_sets, storage, workloads,
+    cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, job_status, networking, pod,
+    pod_update, quotas, rbac, services, stateful_sets, storage, workloads,
 };
 
 pub(super) type Create = fn(&mut Report, &Value);
@@ -92,7 +92,7 @@ static RULES: &[Rules] = &[
     rule("apps", "StatefulSet", stateful_sets::stateful_set, stateful_sets::stateful_set_update)
         .with(&[("status", stateful_sets::stateful_set_status)]),
     rule("batch", "CronJob", cron_jobs::cron_job, cron_jobs::cron_job_update),
-    rule("batch", "Job", batch::job, batch::job_update).with(&[("status", batch::job_status)]),
+    rule("batch", "Job", batch::job, batch::job_update).with(&[("status", job_status::job_status)]),
     rule(
         "autoscaling",
         "HorizontalPodAutoscaler",
