@@ -1,9 +1,10 @@
 //! Patches on trees of JSON, as the libraries of the real server apply them.
 
-mod go;
 mod json;
 mod merge;
 mod strategic;
+
+use flumen_fields::go;
 
 pub(crate) use self::{
     json::JsonPatch,
@@ -13,5 +14,5 @@ pub(crate) use self::{
 
 /// A patch as messages show it.
 pub(crate) fn printed(patch: &serde_json::Map<String, serde_json::Value>) -> String {
-    go::Printed(&serde_json::Value::Object(patch.clone())).to_string()
+    go::plain(&serde_json::Value::Object(patch.clone()))
 }

@@ -1,6 +1,6 @@
 //! The scale of an object: how many of something there are and shall be.
 
-use flumen_fields::{FieldError, Path};
+use flumen_fields::{FieldError, Path, go};
 use serde_json::{Map, Value, json};
 
 /// Where replicas are in an object: paths.
@@ -119,10 +119,10 @@ fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> 
     let mut way = String::new();
     for name in steps(path) {
         let Value::Object(map) = value else {
-            let found = go_type(value);
+            let found = go::type_name(value);
             return Err(format!(
                 "{path} accessor error: {} is of the type {found}, expected map[string]interface{{}}",
-                shown(value)
+                go::plain(value)
             ));
         };
         way.push('.');
@@ -152,26 +152,9 @@ fn selector(object: &Value, path: &str) -> Result<Option<String>, String> {
 
 fn unfit(path: &str, value: &Value, expected: &str) -> String {
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
-    let found = go_type(value);
-    format!("{path} accessor error: {} is of the type {found}, expected {expected}", shown(value))
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
+    let found = go::type_name(value);
+    format!(
+        "{path} accessor error: {} is of the type {found}, expected {expected}",
+        go::plain(value)
+    )
 }

@@ -48,7 +48,7 @@ fn printable(c: char) -> bool {
 }
 
 /// The type of a value that was decoded without one.
-pub(crate) fn type_name(value: &Value) -> &'static str {
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",
@@ -63,7 +63,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
 }
 
 /// A value for people: `map[a:1 b:[x y]]`.
-pub(crate) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     let mut out = String::new();
     push_plain(&mut out, value);
     out

@@ -6,7 +6,7 @@
 mod element;
 mod error;
 mod fields_v1;
-mod go;
+pub mod go;
 mod manage;
 mod order;
 mod path;

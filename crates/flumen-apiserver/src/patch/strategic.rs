@@ -3,11 +3,11 @@
 
 mod order;
 
+use flumen_fields::go;
 use flumen_schema::api::{Api as Facts, Form, Patch, Type, TypeId};
 use serde_json::{Map, Value};
 
 use self::order::in_order;
-use super::go::Printed;
 
 const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
@@ -232,8 +232,8 @@ fn check_order(patch: &[Value], order: &[Value], key: Option<&str>) -> Result<()
             let (patch, order) = (Value::from(patch), Value::from(order));
             return Err(StrategicError::Other(format!(
                 "The order in patch list:\n{}\n doesn't match {ELEMENT_ORDER} list:\n{}\n",
-                Printed(&patch),
-                Printed(&order)
+                go::plain(&patch),
+                go::plain(&order)
             )));
         }
     }
@@ -294,7 +294,7 @@ fn check_items(present: &[Value], patch: &[Value]) -> Result<bool> {
         match first {
             Some(first) if !same_type(first, item) => {
                 let lists = Value::from(vec![present.to_vec(), patch.to_vec()]);
-                let lists = Printed(&lists);
+                let lists = go::plain(&lists);
                 return Err(StrategicError::Other(format!(
                     "list element types are not identical: {lists}"
                 )));
@@ -367,8 +367,8 @@ fn unknown_directive(map: &Map<String, Value>) -> StrategicError {
     let map = Value::Object(map.clone());
     StrategicError::Other(format!(
         "unknown patch type: {} in map: {}",
-        Printed(&directive),
-        Printed(&map)
+        go::plain(&directive),
+        go::plain(&map)
     ))
 }
 
@@ -376,7 +376,7 @@ fn no_key(map: &Map<String, Value>, key: &str) -> StrategicError {
     let map = Value::Object(map.clone());
     StrategicError::Other(format!(
         "map: {} does not contain declared merge key: {key}",
-        Printed(&map)
+        go::plain(&map)
     ))
 }
 

@@ -20,10 +20,17 @@ pub(super) fn read(
     let target = CustomTarget { group: &version.group, version: name, kind, is_lenient };
     let decoded = flumen_kinds::decode_custom(body, media, target)
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
-    admit(version, decoded.object, decoded.strict).map_err(|problem| {
-        let what = format!("{kind} in version {name:?} cannot be handled as a {kind}");
+    let text = |field: &str| decoded.object[field].as_str().unwrap_or_default().to_owned();
+    let (found_version, found_kind) = (text("apiVersion"), text("kind"));
+    let read = admit(version, decoded.object, decoded.strict).map_err(|problem| {
+        let name = found_version.rsplit('/').next().unwrap_or_default();
+        let what = format!("{found_kind} in version {name:?} cannot be handled as a {kind}");
         ApiError::bad_request(format!("{what}: {problem}"))
-    })
+    })?;
+    target
+        .refuse_other_version(&found_version)
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    Ok(read)
 }
 
 /// Takes out what the schema does not know and fills in its defaults.

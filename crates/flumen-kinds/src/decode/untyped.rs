@@ -21,8 +21,19 @@ pub struct CustomTarget<'a> {
     pub is_lenient: bool,
 }
 
-/// Reads a body that should be an object of a custom kind. What it says of itself must be there and
-/// of the version; whether it is the kind is for validation to say.
+impl CustomTarget<'_> {
+    /// Refuses an object that says it is of another version. The server looks at its metadata before.
+    pub fn refuse_other_version(&self, found: &str) -> Result<(), DecodeError> {
+        let expected = api_version(self.group, self.version);
+        if found == expected {
+            return Ok(());
+        }
+        Err(DecodeError::Version { found: found.to_owned(), expected })
+    }
+}
+
+/// Reads a body that should be an object of a custom kind. It must say what it is; whether that is the
+/// version, [`CustomTarget::refuse_other_version`] says later, and whether it is the kind, validation.
 pub fn decode_custom(
     body: &[u8],
     media: Media,
@@ -72,10 +83,6 @@ fn read(
     let object = root.to_value(MAX_DEPTH).ok_or_else(deep)?;
     if root.has_duplicates() {
         strict.errors = typed::duplicates(root);
-    }
-    if head.group != target.group || head.version != target.version {
-        let expected = api_version(target.group, target.version);
-        return Err(DecodeError::Version { found: head.api_version(), expected });
     }
     Ok(Decoded { object, strict })
 }
