@@ -31,7 +31,7 @@ mod program {
     use rustix::mm::{Advice, madvise};
 
     /// By then a server has done what it does once.
-    const START: Duration = Duration::from_secs(1);
+    const START: Duration = Duration::from_millis(500);
 
     /// Lets go of the code that only starting has needed, some time after the start.
     ///
