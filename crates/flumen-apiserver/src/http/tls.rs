@@ -24,9 +24,9 @@ pub enum TlsError {
     Make(#[from] rcgen::Error),
     #[error("cannot use the certificate")]
     Use(#[from] rustls::Error),
-    #[error("cannot read the certificate or its key")]
+    #[error("cannot read the certificate of the server or its key")]
     Read(#[from] rustls::pki_types::pem::Error),
-    #[error("there is no certificate")]
+    #[error("what was given as the certificate of the server holds none in PEM")]
     Missing,
 }
 
