@@ -1,0 +1,1 @@
+//! The custom resources that Flumen serves: Flux's own, as types.

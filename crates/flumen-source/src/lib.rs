@@ -1,0 +1,1 @@
+//! From a source to a verified artifact in a local store.
