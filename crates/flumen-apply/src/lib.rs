@@ -28,6 +28,7 @@ mod review;
 mod run;
 mod store;
 mod wait;
+mod watched;
 mod write;
 
 pub use config_map::ConfigMapStore;
@@ -44,3 +45,4 @@ pub use report::{Action, Change, Pending, Progress, Report, Silent};
 pub use run::{Outcome, apply};
 pub use store::{InventoryStore, Recorded};
 pub use wait::{WaitOptions, wait};
+pub use watched::{Sight, Sighting, Watched};
