@@ -42,5 +42,5 @@ pub use plan::{Plan, Planned, plan};
 pub use report::{Action, Change, Pending, Progress, Report, Silent};
 pub use run::{Outcome, apply};
 pub use store::{InventoryStore, Recorded};
-pub use wait::{WaitOptions, wait};
+pub use wait::{WaitOptions, Waited, until_healthy, wait};
 pub use watched::{Sight, Sighting, Watched};

@@ -31,6 +31,8 @@ pub struct Outcome {
     /// Every object of the run, in the order in which it was dealt with; deletions last.
     pub changes: Vec<Change>,
     pub inventory: Inventory,
+    /// The objects that were applied, or would have been: what a caller may wait for.
+    pub waited: Vec<Waited>,
 }
 
 impl Outcome {
@@ -325,7 +327,8 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     async fn commit(mut self) -> Result<Outcome, Error> {
         let mut history = std::mem::take(&mut self.before.history);
-        let outcome = Outcome { changes: self.changes, inventory: self.after };
+        let outcome =
+            Outcome { changes: self.changes, inventory: self.after, waited: self.waited };
         let last = history.first();
         let news = self.options.deployment.as_ref().filter(|deployment| {
             !outcome.is_noop()

@@ -28,12 +28,12 @@ const EXPLAINED: usize = 5;
 
 /// What is waited for.
 #[derive(Clone, Debug)]
-pub(crate) struct Waited {
-    pub(crate) id: ObjectId,
+pub struct Waited {
+    pub id: ObjectId,
     /// `None` while the kind is not served; then there is nothing to see.
-    pub(crate) resource: Option<Resource>,
+    pub resource: Option<Resource>,
     /// A finished Job that removes itself is no failure.
-    pub(crate) vanishes: bool,
+    pub vanishes: bool,
 }
 
 impl Waited {
@@ -78,7 +78,7 @@ pub async fn wait<C: Cluster>(
 }
 
 /// Waits until all objects are healthy, and returns digests of how they were then.
-pub(crate) async fn until_healthy<C: Cluster>(
+pub async fn until_healthy<C: Cluster>(
     cluster: &C,
     waited: &[Waited],
     options: &WaitOptions,

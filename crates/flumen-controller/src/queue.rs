@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -52,6 +52,8 @@ struct Item {
     due: Option<(Instant, u64)>,
     /// How often in a row it has failed.
     failures: u32,
+    /// Told when it is asked for during a pass.
+    asked: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -123,11 +125,18 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// What was asked for while a pass runs, if anything was.
-    pub(crate) fn asked_again(&self, key: &Key) -> Option<Trigger> {
-        match &self.state().items.get(key)?.phase {
-            Phase::Running { again } => again.clone(),
-            Phase::Idle | Phase::Ready(_) => None,
+    /// Waits until something that a key depends on changes while a pass over it runs, and says what.
+    pub(crate) async fn changed(&self, key: &Key) -> String {
+        loop {
+            let asked = {
+                let mut state = self.state();
+                let item = state.items.entry(key.clone()).or_default();
+                if let Phase::Running { again: Some(Trigger::Changed(by)) } = &item.phase {
+                    return by.clone();
+                }
+                item.asked.clone()
+            };
+            asked.notified().await;
         }
     }
 
@@ -147,7 +156,13 @@ impl State {
     fn add(&mut self, key: Key, trigger: Trigger) {
         let item = self.items.entry(key.clone()).or_default();
         match &mut item.phase {
-            Phase::Running { again } => *again = Some(trigger),
+            Phase::Running { again } => {
+                // What has changed matters more than that the time has come.
+                if !matches!(again, Some(Trigger::Changed(_))) {
+                    *again = Some(trigger);
+                }
+                item.asked.notify_one();
+            }
             Phase::Ready(_) => {}
             phase @ Phase::Idle => {
                 *phase = Phase::Ready(trigger);
@@ -261,8 +276,7 @@ mod tests {
         assert_eq!(take(&queue).await, "a/2");
         let trigger = Trigger::Changed("GitRepository/a/x".to_owned());
         queue.add(key("a", "1"), trigger.clone());
-        assert_eq!(queue.asked_again(&key("a", "1")), Some(trigger.clone()));
-        assert_eq!(queue.asked_again(&key("a", "2")), None);
+        assert_eq!(queue.changed(&key("a", "1")).await, "GitRepository/a/x");
         queue.done(&key("a", "1"), Next::After(Duration::from_secs(600)), BACKOFF);
         assert_eq!(queue.next().await, (key("a", "1"), trigger));
     }
