@@ -178,4 +178,3 @@ fn resource() -> Resource {
         verbs: [].into(),
     }
 }
-

@@ -4,6 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use flumen_kube::Client;
 use flumen_source::{Storage, StorageError, import::ImportError};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{
     sync::{Semaphore, mpsc},
     task::JoinSet,
@@ -11,10 +12,7 @@ use tokio::{
 
 use crate::{
     Controller, Key, Kind, Options,
-    cache::{
-        Owned, Reflected,
-        owned::Hand,
-    },
+    cache::{Owned, Reflected, owned::Hand},
     events::Recorder,
     kustomization::{self, memory::Memory},
     queue::{Next, Queue},
@@ -31,11 +29,12 @@ pub enum RunError {
     Import(#[from] ImportError),
 }
 
-/// Runs until `stop` is over, and then finishes what is under way.
+/// Runs until `stop` is over. What is under way then is given up: whoever comes next begins it again, and nothing is
+/// lost, because the inventory is always ahead.
 pub async fn run(
     client: Client,
     options: Options,
-    stop: impl Future<Output = ()> + Send,
+    stop: impl Future<Output = ()>,
 ) -> Result<(), RunError> {
     let storage = Arc::new(Storage::open(&options.storage)?);
     let (news, mut heard) = mpsc::unbounded_channel();
@@ -96,29 +95,32 @@ pub async fn run(
     posting.spawn(post_kustomize);
     posting.spawn(post_sources);
 
-    let mut passes = JoinSet::new();
+    // Passes wait for answers most of the time and compute on threads of their own, so they share this one.
+    let mut passes = FuturesUnordered::new();
     let permits = Arc::new(Semaphore::new(controller.options.concurrent.max(1)));
     tokio::pin!(stop);
     loop {
-        let next = async {
+        let turn = async {
             let permit = permits.clone().acquire_owned().await;
             (controller.queue.next().await, permit)
         };
         let ((key, _), permit) = tokio::select! {
             () = &mut stop => break,
-            Some(_) = passes.join_next(), if !passes.is_empty() => continue,
-            next = next => next,
+            Some((key, next)) = passes.next() => {
+                controller.queue.done(&key, next, controller.options.backoff());
+                continue;
+            }
+            turn = turn => turn,
         };
         let Ok(permit) = permit else { break };
-        let controller = controller.clone();
-        passes.spawn(async move {
-            let next = pass(&controller, &key, permit).await;
-            controller.queue.done(&key, next, controller.options.backoff());
+        let controller = &controller;
+        passes.push(async move {
+            let next = pass(controller, &key, permit).await;
+            (key, next)
         });
     }
-    // What only waits is begun again by whoever comes next; what writes is finished.
+    drop(passes);
     background.shutdown().await;
-    passes.shutdown().await;
     drop(controller);
     while posting.join_next().await.is_some() {}
     Ok(())

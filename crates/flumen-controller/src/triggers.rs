@@ -174,7 +174,8 @@ fn depth(controller: &Controller, object: &Kustomization) -> usize {
         let there = names.iter().filter_map(|(namespace, name)| {
             controller.kustomizations.get(namespace, name).and_then(Result::ok)
         });
-        let mut next: Vec<_> = there.flat_map(|object| depends_on(&object).collect::<Vec<_>>()).collect();
+        let mut next: Vec<_> =
+            there.flat_map(|object| depends_on(&object).collect::<Vec<_>>()).collect();
         next.sort();
         next.dedup();
         names = next;

@@ -150,9 +150,9 @@ impl Owned {
         if known.health != health {
             known.health = health.clone();
             let id = id.inventory_id();
-            known.followers.retain(|follower| {
-                follower.send(sighting(id.clone(), &health, digest)).is_ok()
-            });
+            known
+                .followers
+                .retain(|follower| follower.send(sighting(id.clone(), &health, digest)).is_ok());
         }
         drop(kinds);
         if has_moved && !is_ours && !is_new {
@@ -252,9 +252,8 @@ impl Observer for OfKind {
         let gone: Vec<(String, String)> = {
             let kinds = owned.kinds();
             let known = kinds.get(&self.gvk).into_iter().flat_map(|seen| &seen.objects);
-            let gone = known.filter(|(place, known)| {
-                !there.contains(*place) && known.version < listed_at
-            });
+            let gone =
+                known.filter(|(place, known)| !there.contains(*place) && known.version < listed_at);
             gone.map(|(place, _)| place.clone()).collect()
         };
         for place in gone {

@@ -10,7 +10,7 @@ use flumen_build::flux::{
     BuildError, Lookup, Reads, Request, Variables, check_encryption, set_common_metadata,
 };
 use flumen_fs::{Tree, clean};
-use flumen_git::Remotes;
+use flumen_git::{Limits, Remotes};
 use flumen_object::ObjectSet;
 use tokio::task::spawn_blocking;
 
@@ -101,7 +101,8 @@ pub(super) async fn build(
             spec: &spec,
             variables: &input.variables,
             strict,
-            remotes: remotes.then(|| Arc::new(Remotes::default()) as _),
+            remotes: remotes
+                .then(|| Arc::new(Remotes::new(Limits::default(), Arc::default())) as _),
         };
         let built = flumen_build::flux::build(&tree, &request)?;
         let mut objects = built.objects;

@@ -30,7 +30,11 @@ pub(super) enum Said {
 
 impl Failure {
     /// Work that failed and is tried again after a time.
-    pub(super) fn of_work(reason: &'static str, message: impl Into<String>, after: Duration) -> Self {
+    pub(super) fn of_work(
+        reason: &'static str,
+        message: impl Into<String>,
+        after: Duration,
+    ) -> Self {
         Self {
             reason,
             message: message.into(),

@@ -22,8 +22,7 @@ pub(super) fn allows_large_prune(object: &Kustomization, revision: &str) -> bool
 /// Deletes the objects, then lets the Kustomization go.
 pub(super) async fn finalize(controller: &Controller, key: &Key, object: &Kustomization) -> Next {
     let (inventory, _) = store::read(object.status.inventory.as_ref(), None);
-    let is_deleting =
-        object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
+    let is_deleting = object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
     if is_deleting && let Err(next) = delete(controller, key, object, inventory).await {
         return next;
     }

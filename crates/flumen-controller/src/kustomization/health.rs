@@ -72,8 +72,7 @@ impl Pass<'_> {
             watched: target.is_ours.then(|| self.controller.owned.clone() as Arc<dyn Watched>),
         };
         self.waits.notify_one();
-        let outcome =
-            until_healthy(&target.client, &waited, &options, &flumen_apply::Silent).await;
+        let outcome = until_healthy(&target.client, &waited, &options, &flumen_apply::Silent).await;
         let took = GoDuration(began.elapsed());
         let now = Timestamp::now();
         let was_healthy = {

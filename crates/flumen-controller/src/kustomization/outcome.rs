@@ -37,7 +37,11 @@ pub(super) fn step_message(what: &str, revision: &str, object: &Kustomization) -
 }
 
 /// What is said of an apply that failed: why, and what had changed by then.
-pub(super) fn apply_failure(error: &flumen_apply::Error, changes: &[Change], retry: Duration) -> Failure {
+pub(super) fn apply_failure(
+    error: &flumen_apply::Error,
+    changes: &[Change],
+    retry: Duration,
+) -> Failure {
     use flumen_apply::Error;
     let text = error.to_string();
     match error {

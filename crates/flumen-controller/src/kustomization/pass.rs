@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    MANAGER, STATUS_MANAGER, artifact, build, depends,
+    STATUS_MANAGER, artifact, build, depends,
     failure::{Failure, Said},
     finalize,
     memory::Remembered,
@@ -36,7 +36,7 @@ use crate::{
     Controller, Key,
     events::Severity,
     queue::Next,
-    status::{self, FINALIZER, requested_at, set_finalizer},
+    status::{self, FINALIZER, set_finalizer},
 };
 
 /// Work that takes longer is shown while it goes on.
@@ -200,20 +200,13 @@ impl Pass<'_> {
 
         self.step("Detecting drift", revision);
         let changes = Changes::new(self);
-        let options =
-            apply_options(controller, self.key, &object, &target, &rules, revision)?;
+        let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
         let (before, unreadable) =
             store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
-        let applied = flumen_apply::apply(
-            &target.client,
-            built.objects,
-            &store,
-            &options,
-            &changes,
-        )
-        .await;
+        let applied =
+            flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
         let committed = match &applied {
             Ok(outcome) => Some(outcome.inventory.clone()),
             Err(_) => store.committed(),

@@ -39,27 +39,26 @@ pub(super) fn apply_options(
     rules: &Arc<HealthRules>,
     revision: &str,
 ) -> Result<flumen_apply::Options, Failure> {
-        let spec = &object.spec;
-        let mut options = flumen_apply::Options::new(owner(key));
-        options.timeout = spec.timeout();
-        options.concurrency = controller.options.concurrent_requests;
-        options.force = spec.force;
-        options.prune = match (spec.prune, controller.options.prune_guard) {
-            (false, _) => Prune::Forget,
-            (true, true) if !finalize::allows_large_prune(object, revision) => Prune::Guarded,
-            (true, _) => Prune::Unguarded,
-        };
-        options.strict_kinds = !controller.options.defer_unknown_kinds;
-        options.takeover = controller.takeover.clone();
-        options.ignore = ignore_rules(spec).map_err(|error| {
-            Failure::of_work("ReconciliationFailed", error, spec.retry_interval())
-        })?;
-        options.health = rules.clone();
-        if target.is_ours {
-            options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
-        }
-        Ok(options)
+    let spec = &object.spec;
+    let mut options = flumen_apply::Options::new(owner(key));
+    options.timeout = spec.timeout();
+    options.concurrency = controller.options.concurrent_requests;
+    options.force = spec.force;
+    options.prune = match (spec.prune, controller.options.prune_guard) {
+        (false, _) => Prune::Forget,
+        (true, true) if !finalize::allows_large_prune(object, revision) => Prune::Guarded,
+        (true, _) => Prune::Unguarded,
+    };
+    options.strict_kinds = !controller.options.defer_unknown_kinds;
+    options.takeover = controller.takeover.clone();
+    options.ignore = ignore_rules(spec)
+        .map_err(|error| Failure::of_work("ReconciliationFailed", error, spec.retry_interval()))?;
+    options.health = rules.clone();
+    if target.is_ours {
+        options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
     }
+    Ok(options)
+}
 
 /// The differences that do not count.
 fn ignore_rules(spec: &KustomizationSpec) -> Result<IgnoreRules, String> {

@@ -64,9 +64,8 @@ async fn remote(
             "KubeConfig secret '{place}' does not contain a '{key}' key with a kubeconfig"
         ));
     };
-    let invalid = |error: &dyn std::fmt::Display| {
-        format!("invalid KubeConfig in secret '{place}': {error}")
-    };
+    let invalid =
+        |error: &dyn std::fmt::Display| format!("invalid KubeConfig in secret '{place}': {error}");
     let text = std::str::from_utf8(config).map_err(|error| invalid(&error))?;
     Client::from_kubeconfig_text(text, &ConnectOptions::default())
         .await
