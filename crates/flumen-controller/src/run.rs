@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
+use flumen_api::OciRepository;
 use flumen_kube::Client;
 use flumen_source::{Storage, StorageError, import::ImportError};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -143,8 +144,8 @@ async fn pass(
 ) -> Next {
     match key.kind {
         Kind::Kustomization => kustomization::reconcile(controller, key, permit).await,
-        Kind::OciRepository => sources::oci(controller, key).await,
-        Kind::GitRepository => sources::git(controller, key).await,
+        Kind::OciRepository => sources::reconcile::<OciRepository>(controller, key).await,
+        Kind::GitRepository => Next::Rest,
         // Somebody else makes it; there is nothing to do but to use it.
         Kind::ExternalArtifact => Next::Rest,
     }
