@@ -80,7 +80,7 @@ impl Source for OciRepository {
         let stored = controller
             .artifacts
             .storage()
-            .put(&owner, &file, Files::Directory(scratch.path()), &ignore)
+            .put(&owner, &file, Files { tree: &flumen_fs::DiskTree, root: scratch.path() }, &ignore)
             .map_err(|error| Failure::fetching("x", error.to_string()))?;
         let host = &controller.options.advertised_host;
         Ok(Produced::New {
