@@ -39,6 +39,7 @@ pub use self::{
     layer::{ArchiveWriter, Gzip},
     pack::{Packed, pack_encrypted, pack_yaml},
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
+    read::Image,
     tree::{TreeOptions, pack_path, pack_text},
 };
 

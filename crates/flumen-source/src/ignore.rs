@@ -39,16 +39,19 @@ pub fn rules(files: Files<'_>, spec_ignore: Option<&str>) -> Result<Ignore, Stor
     let mut own = Ignore::new([]);
     collect(files, &mut Vec::new(), &mut own)?;
     own.add(spec_ignore.unwrap_or_default(), &[]);
-    Ok(with_defaults(own))
+    Ok(with_defaults(own, &[]))
 }
 
-/// Puts what is always left out below the rules of a source.
-fn with_defaults(own: Ignore) -> Ignore {
-    let mut rules = Ignore::new(VERSION_CONTROL);
-    if own.is_empty() {
-        for list in [&PICTURES_AND_ARCHIVES[..], &CONTINUOUS_INTEGRATION, &TOOLS] {
-            rules.append(Ignore::new(list.iter().copied()));
-        }
+/// Puts what is always left out of a directory below the rules of a source.
+fn with_defaults(own: Ignore, scope: &[String]) -> Ignore {
+    let mut rules = Ignore::new([]);
+    let lists: &[&[&str]] = if own.is_empty() {
+        &[&VERSION_CONTROL, &PICTURES_AND_ARCHIVES, &CONTINUOUS_INTEGRATION, &TOOLS]
+    } else {
+        &[&VERSION_CONTROL]
+    };
+    for pattern in lists.iter().copied().flatten() {
+        rules.add(pattern, scope);
     }
     rules.append(own);
     rules
@@ -147,7 +150,7 @@ mod tests {
             own.add(input["rules"].as_str().unwrap_or_default(), &scope);
             let rules = match input["mode"].as_str() {
                 Some("rules") => own,
-                Some("source") => with_defaults(own),
+                Some("source") => with_defaults(own, &scope),
                 mode => panic!("{mode:?}"),
             };
             let path = input["path"].as_str().expect("a path");

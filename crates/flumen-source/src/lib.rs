@@ -10,6 +10,8 @@
 mod checksum;
 pub mod ignore;
 pub mod import;
+pub mod oci;
+pub mod serve;
 mod storage;
 
 pub use checksum::ChecksumError;

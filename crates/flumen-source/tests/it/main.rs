@@ -6,5 +6,7 @@
 )]
 
 mod import;
+mod oci;
+mod serve;
 mod storage;
 mod stub;
