@@ -31,7 +31,7 @@ pub fn typed_kustomization(bytes: &[u8], file: &Path) -> crate::error::Result<No
             .within(|| WHILE_DECODING)?
     };
     for (key, default) in [("apiVersion", API_VERSION), ("kind", KIND)] {
-        if !node.as_map().is_some_and(|map| map.get(key).is_some_and(|value| !value.is_null())) {
+        if !fields.contains(key) && node.get(key).is_none_or(Node::is_null) {
             fields.set(key, Node::string(default));
         }
     }
