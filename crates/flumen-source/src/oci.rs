@@ -1,4 +1,4 @@
-//! Artifacts of registries, as an OCIRepository asks for them.
+//! Artifacts of registries, as an `OCIRepository` asks for them.
 //!
 //! ```text
 //! Request ─▶ Remote::connect ─▶ resolve ─▶ verify ─▶ fetch ─▶ Storage

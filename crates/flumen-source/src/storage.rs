@@ -384,6 +384,7 @@ fn identity_of(found: &fs::Metadata) -> Option<u64> {
 
 /// The number that all names of a file share, and how many names it has.
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "not every system tells")]
 fn identity(found: &fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     Some((found.ino(), found.nlink()))

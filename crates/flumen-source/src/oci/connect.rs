@@ -53,7 +53,10 @@ pub(super) fn allows_plain_http(host: &str, spec: &OciRepositorySpec) -> bool {
     let is_near = match name.trim_matches(['[', ']']).parse() {
         Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
         Ok(IpAddr::V6(address)) => address.is_loopback(),
-        Err(_) => name == "localhost" || name.ends_with(".local") || name.ends_with(".localhost"),
+        Err(_) => {
+            let last = name.rsplit_once('.').map(|(_, last)| last);
+            name == "localhost" || last.is_some_and(|last| matches!(last, "local" | "localhost"))
+        }
     };
     spec.insecure || is_near
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with an OCIRepository, as its conditions say it.
+//! What can go wrong with an `OCIRepository`, as its conditions say it.
 
 use std::error::Error as _;
 

@@ -133,19 +133,19 @@ impl ArtifactTree {
         self.root.join(path.strip_prefix("/").unwrap_or(&path))
     }
 
-    fn from_disk(&self, path: &Path) -> PathBuf {
+    fn as_asked(&self, path: &Path) -> PathBuf {
         Path::new("/").join(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
     /// The same error with paths as they are asked for.
     fn error(&self, error: FsError) -> FsError {
-        let path = self.from_disk(error.path());
+        let path = self.as_asked(error.path());
         match error {
             FsError::NotFound { .. } => FsError::NotFound { path },
             FsError::IsDirectory { .. } => FsError::IsDirectory { path },
             FsError::NotDirectory { .. } => FsError::NotDirectory { path },
             FsError::Outside { real, root, .. } => {
-                FsError::Outside { path, real: self.from_disk(&real), root: self.from_disk(&root) }
+                FsError::Outside { path, real: self.as_asked(&real), root: self.as_asked(&root) }
             }
             FsError::NotRegular { .. } => FsError::NotRegular { path },
             FsError::TooLarge { limit, .. } => FsError::TooLarge { path, limit },
@@ -160,7 +160,7 @@ impl ArtifactTree {
 impl Tree for ArtifactTree {
     fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
         let real = DiskTree.real_dir(&self.on_disk(path)).map_err(|error| self.error(error))?;
-        Ok(self.from_disk(&real))
+        Ok(self.as_asked(&real))
     }
 
     fn read(&self, path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError> {

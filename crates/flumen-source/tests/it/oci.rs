@@ -180,7 +180,7 @@ fn failures_are_told_as_flux_tells_them() {
          connection refused"
     );
     let source = Source::new("127.0.0.1:1", &json!({"url": "oci://127.0.0.1:1/org/app:v1"}));
-    let error = source.remote().err().expect("no address");
+    let error = source.remote().expect_err("no address");
     assert!(error.is_stalling());
     assert_eq!(error.condition(), Some(ConditionType::FetchFailed));
 }
