@@ -41,6 +41,9 @@ pub use self::{
 };
 use crate::{documents, inputs};
 
+/// A variable may be in any number of objects, and a megabyte long. No cluster takes so much.
+const MAX_TEXT: usize = 64 << 20;
+
 /// What a build ends in.
 pub struct Built {
     /// In the order of the text; without what is no object of a cluster.
@@ -98,7 +101,7 @@ fn build_in(
         .map_err(|error| BuildError::of_kustomize(&error))?;
 
     let (objects, yaml) = finish(build.objects, request)?;
-    let digest = format!("sha256:{}", Hex(&Sha256::digest(&yaml)));
+    let digest = format!("sha256:{:x}", Sha256::digest(&yaml));
     Ok(Built {
         objects: documents::objects_among(objects),
         yaml,
@@ -154,13 +157,22 @@ fn finish(built: ObjectSet, request: &Request<'_>) -> Result<(Vec<Object>, Strin
             yaml.extend_from_slice(inputs::SEPARATOR);
         }
         let begin = yaml.len();
-        emit(&object, &mut yaml)?;
+        inputs::emit(&object, &mut yaml).map_err(|error| {
+            BuildError::new(Stage::Build, format!("kustomize build failed: {error}"))
+        })?;
         if let Some(substitution) = &substitution
             && let Some(node) = substitution.apply(&object.node, &yaml[begin..])?
         {
             object.node = node;
             yaml.truncate(begin);
-            emit(&object, &mut yaml)?;
+            // The error would show the value, which may come from a Secret.
+            inputs::emit(&object, &mut yaml).map_err(|_| {
+                substitute::failed(&object.node, "a value has no form in which it can be printed")
+            })?;
+        }
+        if yaml.len() > MAX_TEXT {
+            let message = format!("what was built is larger than {MAX_TEXT} bytes");
+            return Err(BuildError::new(Stage::Build, message));
         }
         objects.push(object);
     }
@@ -168,11 +180,6 @@ fn finish(built: ObjectSet, request: &Request<'_>) -> Result<(Vec<Object>, Strin
         substitute::refuse_equal_ids(&objects)?;
     }
     Ok((objects, String::from_utf8_lossy(&yaml).into_owned()))
-}
-
-fn emit(object: &Object, text: &mut Vec<u8>) -> Result<(), BuildError> {
-    inputs::emit(object, text)
-        .map_err(|error| BuildError::new(Stage::Build, format!("kustomize build failed: {error}")))
 }
 
 /// A build lets objects pass that a cluster would not know what to do with.
@@ -197,14 +204,6 @@ impl fmt::Debug for Built {
             .field("objects", &self.objects.len())
             .field("reads", &self.reads)
             .finish_non_exhaustive()
-    }
-}
-
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

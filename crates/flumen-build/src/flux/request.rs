@@ -52,6 +52,7 @@ impl Request<'_> {
             strict: self.strict,
             remotes: self.remotes.is_some(),
         };
+        // Keys are texts and numbers are finite, so that there is always JSON.
         Sha256::digest(serde_json::to_vec(&fields).unwrap_or_default()).into()
     }
 }

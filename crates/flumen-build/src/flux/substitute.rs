@@ -12,7 +12,10 @@ use std::{
 use flumen_api::{PostBuild, SubstituteKind, SubstituteReference, SubstituteStrategy};
 use flumen_expr::{Unset, substitute};
 use flumen_object::{Object, ObjectId};
-use flumen_yaml::{Budget, Node, Tag, Text, Value, as_yaml_1_1, int_value, read_lenient};
+use flumen_yaml::{
+    Budget, Canonical, Node, Scalar, Style, Tag, Text, Unprintable, Value, as_yaml_1_1, canonical,
+    read_lenient,
+};
 
 use super::{BuildError, Lookup, Request, Stage, text_at};
 
@@ -45,11 +48,7 @@ impl<'a> Substitution<'a> {
         if is_disabled(object) {
             return Ok(None);
         }
-        self.substituted(object, text).map_err(|reason| {
-            let id = ObjectId::of(object);
-            let message = format!("post build failed for '{}/{}': {reason}", id.gvk, id.name);
-            BuildError::new(Stage::Substitute, message)
-        })
+        self.substituted(object, text).map_err(|reason| failed(object, &reason))
     }
 
     fn substituted(&self, object: &Node, text: &[u8]) -> Result<Option<Node>, String> {
@@ -97,12 +96,11 @@ impl<'a> Substitution<'a> {
 
     fn read_again(&self, object: &Node, text: &Text) -> Result<Node, String> {
         let node = read_lenient(text, 1, &Budget::default()).map_err(|error| {
-            let message = error.to_string();
-            if self.may_be_secret(object) && message.contains('\'') {
-                // What stands in quotes is a piece of the text.
-                let line = error.pos().line;
-                return format!("envsubst error: YAMLToJSON: yaml: line {line}: malformed");
-            }
+            let message = if error.quotes_text() && self.may_be_secret(object) {
+                format!("yaml: line {}: malformed", error.pos().line)
+            } else {
+                error.to_v2_string()
+            };
             format!("envsubst error: YAMLToJSON: {message}")
         })?;
         let mut node = node.unwrap_or_else(Node::null);
@@ -110,7 +108,9 @@ impl<'a> Substitution<'a> {
             return Err("UnmarshalJSON: json: cannot unmarshal the text into an object".to_owned());
         }
         as_yaml_1_1(&mut node);
-        pass_json(&mut node);
+        pass_json(&mut node).map_err(|value| {
+            format!("envsubst error: YAMLToJSON: json: unsupported value: {value}")
+        })?;
         Ok(node)
     }
 
@@ -119,6 +119,13 @@ impl<'a> Substitution<'a> {
         references.any(|reference| reference.kind == SubstituteKind::Secret)
             || text_at(object, &["kind"]) == Some("Secret")
     }
+}
+
+/// The error of an object that cannot be substituted.
+pub(super) fn failed(object: &Node, reason: &str) -> BuildError {
+    let id = ObjectId::of(object);
+    let message = format!("post build failed for '{}/{}': {reason}", id.gvk, id.name);
+    BuildError::new(Stage::Substitute, message)
 }
 
 fn is_disabled(object: &Node) -> bool {
@@ -152,26 +159,26 @@ fn is_name(name: &str) -> bool {
 }
 
 /// What the way through JSON does to a tree: of equal keys the last one counts, and large numbers lose
-/// digits.
-fn pass_json(node: &mut Node) {
+/// digits. What JSON has no number for is the error.
+fn pass_json(node: &mut Node) -> Result<(), &'static str> {
     match &mut node.value {
-        Value::Scalar(scalar) => {
-            if scalar.tag == Tag::Int
-                && int_value(&scalar.text).is_some_and(|value| !(-EXACT..=EXACT).contains(&value))
-            {
-                scalar.tag = Tag::Float;
+        Value::Scalar(scalar) => match canonical(scalar) {
+            Err(Unprintable::NotFinite(value)) => Err(value),
+            Ok(Canonical::Int(value)) if !(-EXACT..=EXACT).contains(&value) => {
+                let text = Text::from(value.to_string());
+                *scalar = Scalar { text, tag: Tag::Float, style: Style::Plain };
+                Ok(())
             }
-        }
-        Value::Seq(items) => items.iter_mut().for_each(pass_json),
+            _ => Ok(()),
+        },
+        Value::Seq(items) => items.iter_mut().try_for_each(pass_json),
         Value::Map(map) => {
             let entries = map.entries_mut();
             let mut seen = HashSet::with_capacity(entries.len());
             entries.reverse();
             entries.retain(|entry| seen.insert(entry.key.clone()));
             entries.reverse();
-            for entry in entries {
-                pass_json(&mut entry.value);
-            }
+            entries.iter_mut().try_for_each(|entry| pass_json(&mut entry.value))
         }
     }
 }

@@ -7,23 +7,27 @@ mod records;
 
 use std::path::Path;
 
-use flumen_yaml::{Entry, Map, Node, Pos, Tag, Value as Tree};
+use flumen_yaml::{Budget, Entry, Map, Node, Pos, Tag, Value as Tree, as_yaml_1_1};
 
 use self::records::KUSTOMIZATION;
 use super::{API_VERSION, KIND};
 use crate::{
     decode::{
-        Mode, Result, Value, WHILE_DECODING, decode, first_document,
+        Mode, Result, Value, WHILE_DECODING, decode,
         readers::{boolean, integer, list, object, pairs, string_type},
     },
-    error::Context,
+    error::{Context, Error},
 };
 
 /// Reads a kustomization file and gives what is left of it, with `apiVersion` and `kind`.
 ///
 /// Unlike a build, this passes over unknown fields and takes numbers for texts.
 pub fn typed_kustomization(bytes: &[u8], file: &Path) -> crate::error::Result<Node> {
-    let node = first_document(bytes, file).within(|| "error converting YAML to JSON")?;
+    let node = flumen_yaml::decode(bytes)
+        .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
+        .map_err(|error| Error::new(error.to_v2_string()).at(file, error.pos()))
+        .within(|| "error converting YAML to JSON")?
+        .unwrap_or_else(Node::null);
     let mut fields = if node.is_null() {
         Map::new()
     } else {
@@ -119,7 +123,12 @@ impl Shape {
                 let pairs = pairs(value)?.into_iter();
                 Ok(map_node(pairs.map(|(key, text)| Entry::new(key, Node::string(text))).collect()))
             }
-            Self::Object => object(value).map(|()| value.node().clone()),
+            Self::Object => {
+                object(value)?;
+                let mut node = value.node().clone();
+                as_yaml_1_1(&mut node);
+                Ok(node)
+            }
             Self::Struct(record) | Self::Pointer(record) => record.print(value).map(map_node),
             Self::Structs(record) => items(value, record.name, record, Self::Struct(record)),
             Self::Pointers(name, record) => items(value, name, record, Self::Pointer(record)),

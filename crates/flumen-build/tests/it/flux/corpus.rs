@@ -98,9 +98,8 @@ fn same_error(
     let stage = match error.stage {
         Stage::Path => "path",
         Stage::Generate => "generate",
-        Stage::Build => "build",
+        Stage::Build | Stage::Decode => "build",
         Stage::Substitute => "postBuild",
-        Stage::Decode => "decode",
     };
     same("stage", stage, &expect["stage"])?;
     if error.stage == Stage::Build {

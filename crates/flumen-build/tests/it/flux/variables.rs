@@ -119,16 +119,34 @@ fn nobody_misses_variables_where_nothing_is_built() {
 #[test]
 fn values_of_secrets_are_in_no_message() {
     let mut variables = Variables::default();
-    let secret =
-        found(&[("v", "*hunter2"), ("w", "%hunter2"), ("x", "a: hunter2: b"), ("y", "!<hunter2")]);
+    let secret = found(&[
+        ("v", "*hunter2"),
+        ("w", "%hunter2"),
+        ("x", "a: hunter2: b"),
+        ("y", "!<hunter2"),
+        ("z", "!!int hunter2"),
+    ]);
     variables.insert(SubstituteKind::Secret, "s", secret);
     let post_build = json!({"substituteFrom": [{"kind": "Secret", "name": "s"}]});
-    for name in ["v", "w", "x", "y"] {
+    for name in ["v", "w", "x", "y", "z"] {
         let text =
             built(&manifest(&format!("data: {{a: '${{{name}}}'}}\n")), &post_build, &variables);
         assert!(text.starts_with("! ") && !text.contains("hunter2"), "{text}");
     }
     assert!(!format!("{variables:?}").contains("hunter2"));
+}
+
+#[test]
+fn results_are_bounded() {
+    let post_build = json!({"substitute": {"v": "x".repeat(1 << 20)}});
+    let one = |number: usize| {
+        manifest("data: {a: '${v}'}\n").replace("name: a", &format!("name: a{number}"))
+    };
+    let many = (0..65).map(one).collect::<Vec<_>>().join("---\n");
+    let tree = artifact([("a.yaml", many.as_str())]);
+    let error = build_with(&tree, &spec(&json!({"postBuild": post_build})), &Variables::default());
+    let error = error.expect_err("too much").to_string();
+    assert_eq!(error, "what was built is larger than 67108864 bytes");
 }
 
 #[test]
