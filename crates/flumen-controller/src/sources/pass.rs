@@ -23,7 +23,7 @@ use crate::{
 /// The manager of status and finalizers.
 const STATUS_MANAGER: &str = "gotk-source-controller";
 const IN_STORAGE: &str = "ArtifactInStorage";
-const VERIFIED: &str = "SourceVerified";
+pub(super) const VERIFIED: &str = "SourceVerified";
 const SUCCEEDED: &str = "Succeeded";
 /// Conditions that tell of failures; success takes them away.
 const FAILURES: [&str; 4] =
@@ -79,17 +79,6 @@ pub(crate) enum Class {
     Waiting,
     /// Nothing will change until the spec does.
     Stalled,
-}
-
-impl Failure {
-    pub(crate) fn fetching(reason: &'static str, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { condition: "FetchFailed", reason, message, class: Class::Retried }
-    }
-
-    pub(crate) fn stalling(reason: &'static str, message: impl Into<String>) -> Self {
-        Self { class: Class::Stalled, ..Self::fetching(reason, message) }
-    }
 }
 
 /// Reconciles a source.
@@ -222,11 +211,8 @@ fn fail<S: Source>(object: &mut S, failure: &Failure, step: &str) {
     for other in FAILURES.iter().filter(|other| **other != failure.condition) {
         delete_condition(object, other);
     }
-    let bad = if failure.condition == VERIFIED {
-        ConditionStatus::False
-    } else {
-        ConditionStatus::True
-    };
+    let bad =
+        if failure.condition == VERIFIED { ConditionStatus::False } else { ConditionStatus::True };
     set_condition(object, failure.condition, bad, reason, message, now);
     if failure.class == Class::Stalled {
         mark_stalled(object, reason, message, now);
