@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use flumen_api::OciRepository;
+use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
 use flumen_source::{Storage, StorageError, import::ImportError};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -51,7 +51,7 @@ pub async fn run(
     let kustomizations = Reflected::new(move |change| drop(send.send(News::Kustomization(change))));
     let send = news.clone();
     let git_repositories = Reflected::new(move |change| {
-        let artifact = |source: &flumen_api::GitRepository| source.status.artifact.clone();
+        let artifact = |source: &GitRepository| source.status.artifact.clone();
         drop(send.send(News::of_source(Kind::GitRepository, change, artifact)));
     });
     let send = news.clone();
@@ -100,6 +100,10 @@ pub async fn run(
     let mut passes = FuturesUnordered::new();
     let permits = Arc::new(Semaphore::new(controller.options.concurrent.max(1)));
     tokio::pin!(stop);
+    tokio::select! {
+        () = &mut stop => return Ok(()),
+        () = until_known(&controller) => {}
+    }
     loop {
         let turn = async {
             let permit = permits.clone().acquire_owned().await;
@@ -125,6 +129,14 @@ pub async fn run(
     drop(controller);
     while posting.join_next().await.is_some() {}
     Ok(())
+}
+
+/// Waits until the caches know what there is.
+async fn until_known(controller: &Controller) {
+    controller.kustomizations.until_known().await;
+    controller.git_repositories.until_known().await;
+    controller.oci_repositories.until_known().await;
+    controller.external_artifacts.until_known().await;
 }
 
 fn follow<K: flumen_api::Kind>(

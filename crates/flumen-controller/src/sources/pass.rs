@@ -9,7 +9,7 @@ use flumen_api::{
     Artifact, ConditionStatus, Kind, READY, RECONCILING, STALLED, condition, delete_condition,
     is_ready, mark_reconciling, mark_stalled, set_condition,
 };
-use flumen_source::Owner;
+use flumen_source::{Owner, Retention};
 use jiff::Timestamp;
 
 use crate::{
@@ -157,7 +157,20 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
             events.post(&object, Severity::Error, failure.reason, &failure.message, &[]);
         }
     }
-    write(controller, key, known.as_ref(), &object, next).await
+    let next = write(controller, key, known.as_ref(), &object, next).await;
+    discard_old(controller, key, &object);
+    next
+}
+
+/// Removes artifacts that nobody is told of any more.
+fn discard_old<S: Source>(controller: &Controller, key: &Key, object: &S) {
+    let (Ok(owner), Some(artifact)) = (owner(object), object.artifact()) else { return };
+    let file = artifact.path.rsplit('/').next().unwrap_or_default();
+    let now = std::time::SystemTime::now();
+    let storage = controller.artifacts.storage();
+    if let Err(error) = storage.retain(&owner, file, Retention::default(), now) {
+        tracing::warn!(object = %key, %error, "cannot remove old artifacts");
+    }
 }
 
 async fn write<S: Source>(

@@ -1,0 +1,9 @@
+//! The controller on an API server, with artifacts in a registry.
+#![allow(clippy::disallowed_methods, reason = "tests look at clocks and files")]
+
+mod fixture;
+
+mod dependencies;
+mod delivery;
+mod failures;
+mod requests;
