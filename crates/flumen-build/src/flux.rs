@@ -41,6 +41,9 @@ pub use self::{
 };
 use crate::{documents, inputs};
 
+/// What labels and annotations say to switch something off.
+const DISABLED: &str = "disabled";
+
 /// A variable may be in any number of objects, and a megabyte long. No cluster takes so much.
 const MAX_TEXT: usize = 64 << 20;
 
@@ -75,9 +78,8 @@ pub fn build(tree: &Arc<dyn Tree>, request: &Request<'_>) -> Result<Built, Build
     let dir = directory(&artifact, &request.spec.path)?;
     let source = KustomizationSource::find(&artifact, &dir)?;
     // Whatever goes wrong with a generated file, Flux complains first of manifests that are none.
-    let built = build_in(&artifact, &dir, &source, request)
-        .map_err(|error| source.first_mistake(&artifact, &dir).unwrap_or(error))?;
-    Ok(Built { reads: artifact.take_reads(), ..built })
+    build_in(&artifact, &dir, &source, request)
+        .map_err(|error| source.first_mistake(&artifact, &dir).unwrap_or(error))
 }
 
 fn build_in(
@@ -107,7 +109,7 @@ fn build_in(
         yaml,
         digest,
         kustomization,
-        reads: Reads::default(),
+        reads: artifact.take_reads(),
         remote_sources: build.remote_sources,
         warnings: build.warnings,
     })
@@ -130,15 +132,17 @@ fn prepare(
 ) -> Result<KustomizationFile, BuildError> {
     let (path, mut node, created) = match source {
         KustomizationSource::Found { path, content } => {
-            let node = typed_kustomization(content, path)
+            let mut node = typed_kustomization(content, path)
                 .map_err(|error| BuildError::new(Stage::Generate, error.to_string()))?;
+            if node.get("resources").is_none() {
+                merge::keep_valid(&mut node);
+            }
             (path.clone(), node, false)
         }
-        KustomizationSource::Generated { path, .. } => (path.clone(), source.generated(), true),
+        KustomizationSource::Generated { path, resources } => {
+            (path.clone(), generate::listing(resources), true)
+        }
     };
-    if !created && node.get("resources").is_none() {
-        merge::keep_valid(&mut node);
-    }
     merge::merge(&mut node, request.spec, |component| artifact.exists(&dir.join(component)))?;
     let mut text = Vec::new();
     flumen_yaml::emit(&node, &mut text)
@@ -184,10 +188,10 @@ fn finish(built: ObjectSet, request: &Request<'_>) -> Result<(Vec<Object>, Strin
 
 /// A build lets objects pass that a cluster would not know what to do with.
 fn check_identity(object: &Object) -> Result<(), BuildError> {
-    let id = object.id();
-    if !id.gvk.version.is_empty() && !id.gvk.kind.is_empty() && !id.name.is_empty() {
+    if documents::missing_field(&object.node).is_none() {
         return Ok(());
     }
+    let id = object.id();
     let shown = match id.gvk.kind.as_str() {
         "Secret" => id.to_string(),
         _ => to_json(&object.node).unwrap_or_else(|_| id.to_string()),
