@@ -52,6 +52,18 @@ fn paths_cannot_lead_out() {
 }
 
 #[test]
+fn components_cannot_lead_out() {
+    refused(
+        "a",
+        &[("a/kustomization.yaml", "components: [../../outside]\n")],
+        &[],
+        "kustomize build failed: accumulating components: must build at directory: not a valid \
+         directory: fs-security-constraint abs /outside: path '/outside' is not in or below \
+         '/artifact'",
+    );
+}
+
+#[test]
 fn links_cannot_lead_out() {
     let kustomization = [("a/kustomization.yaml", "resources: [m.yaml]\n")];
     refused(
