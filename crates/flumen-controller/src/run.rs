@@ -15,6 +15,7 @@ use crate::{
     Controller, Key, Kind, Options,
     cache::{Owned, Reflected, owned::Hand},
     events::Recorder,
+    index::Index,
     kustomization::{self, memory::Memory},
     queue::{Next, Queue},
     sources::{self, Artifacts},
@@ -88,8 +89,9 @@ pub async fn run(
     follow(&mut background, &controller, &controller.external_artifacts);
     let hears = controller.clone();
     background.spawn(async move {
+        let mut index = Index::default();
         while let Some(news) = heard.recv().await {
-            handle(&hears, news);
+            handle(&hears, &mut index, news);
         }
     });
     let mut posting = JoinSet::new();

@@ -56,8 +56,7 @@ fn drift_is_corrected_when_it_is_seen() {
     stage.kustomization("app", &json!({}));
     stage.until_ready("app");
     stage.patch("ConfigMap", "one", &json!({"data": {"key": "2", "other": "mine"}}));
-    let corrected =
-        stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+    let corrected = stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
     assert_eq!(corrected["data"]["other"], "mine", "what was not declared stays");
     stage.delete("ConfigMap", "one");
     stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");

@@ -40,8 +40,7 @@ fn a_cycle_is_reported_on_every_member() {
 #[test]
 fn objects_wait_for_a_definition_that_comes_late() {
     let Some(stage) = Stage::start() else { return };
-    let widget =
-        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: <ns>}\n";
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: <ns>}\n";
     stage.push(&[("one.yaml", &config_map("one", "1")), ("widget.yaml", widget)]);
     stage.source();
     stage.kustomization("app", &json!({}));

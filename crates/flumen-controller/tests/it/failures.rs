@@ -15,11 +15,14 @@ fn a_broken_directory_stops_only_its_own_kustomization() {
     stage.kustomization("nowhere", &json!({"path": "./c"}));
     stage.until_ready("good");
     let message = stage.until_failed("bad", "BuildFailed");
-    let text = "failed to decode Kubernetes YAML from /b/bad.yaml: MalformedYAMLError: yaml: line 1: \
+    let text = "failed to decode Kubernetes YAML from /artifact/b/bad.yaml: MalformedYAMLError: yaml: line 1: \
                 did not find expected node content";
     assert_eq!(message, text);
     let message = stage.until_failed("nowhere", "ArtifactFailed");
-    assert_eq!(message, "kustomization path not found: stat /c: no such file or directory");
+    assert_eq!(
+        message,
+        "kustomization path not found: stat /artifact/c: no such file or directory"
+    );
     let object = stage.get("Kustomization", "nowhere").expect("it is there");
     assert_eq!(condition(&object, "Reconciling")["reason"], "ProgressingWithRetry");
 }
@@ -33,7 +36,10 @@ fn an_object_that_is_refused_keeps_its_stage_back() {
     stage.source();
     stage.kustomization("app", &json!({}));
     let message = stage.until_failed("app", "ReconciliationFailed");
-    let start = format!("Service/{}/s dry-run failed (Invalid): Service \"s\" is invalid: ", stage.namespace);
+    let start = format!(
+        "Service/{}/s dry-run failed (Invalid): Service \"s\" is invalid: ",
+        stage.namespace
+    );
     assert!(message.starts_with(&start), "{message}");
     assert!(stage.get("ConfigMap", "one").is_none());
     let object = stage.get("Kustomization", "app").expect("it is there");

@@ -42,9 +42,7 @@ impl Stage {
     }
 
     /// With the controller on another way to the same API server.
-    pub(crate) fn start_with(
-        way: impl FnOnce(&Path) -> std::path::PathBuf,
-    ) -> Option<Self> {
+    pub(crate) fn start_with(way: impl FnOnce(&Path) -> std::path::PathBuf) -> Option<Self> {
         let cluster = KubeCluster::shared_with_controllers()?;
         let runtime = Runtime::new().expect("a runtime");
         let kubeconfig = cluster.kubeconfig();
@@ -107,11 +105,15 @@ impl Stage {
     /// Creates the source of what is pushed.
     pub(crate) fn source(&self) {
         let host = self.registry.host();
-        self.create("OCIRepository", "app", &json!({
-            "interval": "10m",
-            "url": format!("oci://{host}/{}", self.namespace),
-            "insecure": true,
-        }));
+        self.create(
+            "OCIRepository",
+            "app",
+            &json!({
+                "interval": "10m",
+                "url": format!("oci://{host}/{}", self.namespace),
+                "insecure": true,
+            }),
+        );
     }
 
     /// Creates a Kustomization of that source.
@@ -176,9 +178,9 @@ impl Stage {
     pub(crate) fn get(&self, kind: &str, name: &str) -> Option<Value> {
         let resource = resource(kind);
         let found = self.runtime.block_on(self.client.get(self.name(&resource, name)));
-        found.expect("an answer").map(|node| {
-            serde_json::from_str(&to_json(&node).expect("JSON")).expect("JSON")
-        })
+        found
+            .expect("an answer")
+            .map(|node| serde_json::from_str(&to_json(&node).expect("JSON")).expect("JSON"))
     }
 
     fn name<'a>(&'a self, resource: &'a Resource, name: &'a str) -> ObjectName<'a> {
@@ -246,10 +248,7 @@ impl Drop for Stage {
 }
 
 /// The controller on a thread of its own.
-fn run(
-    kubeconfig: std::path::PathBuf,
-    options: Options,
-) -> (oneshot::Sender<()>, JoinHandle<()>) {
+fn run(kubeconfig: std::path::PathBuf, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel();
     let thread = thread::spawn(move || {
         let runtime = Runtime::new().expect("a runtime");

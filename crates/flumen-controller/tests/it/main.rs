@@ -3,7 +3,7 @@
 
 mod fixture;
 
-mod dependencies;
 mod delivery;
+mod dependencies;
 mod failures;
 mod requests;
