@@ -198,7 +198,7 @@ impl<C: Cluster> InventoryStore for ConfigMapStore<C> {
         Ok(recorded)
     }
 
-    async fn save(&self, recorded: &Recorded) -> Result<(), Error> {
+    async fn commit(&self, recorded: &Recorded) -> Result<(), Error> {
         let parts = self.parts(recorded)?;
         let count = parts.len();
         for (index, part) in parts.into_iter().enumerate().rev() {

@@ -28,7 +28,7 @@ pub async fn delete<C: Cluster, S: InventoryStore>(
     }
     if !deleted.failures.is_empty() {
         let left = deleted.failures.iter().filter_map(|error| inventory.get(&error.id)).cloned();
-        store.save(&Recorded { inventory: left.collect(), history }).await?;
+        store.commit(&Recorded { inventory: left.collect(), history }).await?;
         return Err(Error::PruneFailed(deleted.failures));
     }
     if options.wait {

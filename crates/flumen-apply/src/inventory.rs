@@ -3,11 +3,13 @@
 //! An inventory may name objects that are not there (a run died before it created them), but never
 //! misses one that is: it grows before the first write of a run and shrinks after the last.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use flumen_diff::ObjectDigest;
 use flumen_object::ObjectId;
 use flumen_yaml::Node;
+
+use crate::Watched;
 
 /// The objects of one owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +37,12 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn of(desired: &Node, live: &Node) -> Self {
+    /// `watched` has a digest of its own for live objects.
+    pub(crate) fn of(desired: &Node, live: &Node, watched: Option<&Arc<dyn Watched>>) -> Self {
         let uid = live.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
-        Self { desired: ObjectDigest::of_desired(desired, uid), live: ObjectDigest::of_live(live) }
+        let digest =
+            watched.map_or_else(|| ObjectDigest::of_live(live), |watched| watched.digest(live));
+        Self { desired: ObjectDigest::of_desired(desired, uid), live: digest }
     }
 }
 

@@ -27,6 +27,7 @@ mod review;
 mod run;
 mod store;
 mod wait;
+mod watched;
 mod write;
 
 pub use config_map::ConfigMapStore;
@@ -41,4 +42,5 @@ pub use plan::{Plan, Planned, plan};
 pub use report::{Action, Change, Pending, Progress, Report, Silent};
 pub use run::{Outcome, apply};
 pub use store::{InventoryStore, Recorded};
-pub use wait::{WaitOptions, wait};
+pub use wait::{WaitOptions, Waited, until_healthy, wait};
+pub use watched::{Sight, Sighting, Watched};

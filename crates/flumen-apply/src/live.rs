@@ -1,16 +1,18 @@
 //! What the cluster has of the objects of a run, learned with few requests.
 //!
-//! One list for each kind, restricted to the owner's labels, answers for all objects that an earlier run has applied.
+//! Who watches the objects needs no request at all. Else one list for each kind, restricted to the owner's labels,
+//! answers for all objects that an earlier run has applied.
 //! Objects that it does not name are new, or belong to someone else; the dry run tells which.
 
 use std::collections::BTreeMap;
 
+use flumen_diff::ObjectDigest;
 use flumen_kube::{Cluster, ListOptions, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::{Error, Inventory, Options, Seen, desired::Desired};
+use crate::{Error, Inventory, Options, Seen, Watched, desired::Desired};
 
 /// Live objects of the owner, by inventory id.
 #[derive(Debug, Default)]
@@ -18,7 +20,7 @@ pub(crate) struct Live {
     found: BTreeMap<String, Found>,
 }
 
-/// What a list said of an object.
+/// What is known of an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// As it was after we applied what we would apply again. The object itself is not kept: of thousands that
@@ -37,6 +39,10 @@ impl Live {
     ) -> Result<Self, Error> {
         let mut live = Self::default();
         if known.is_empty() {
+            return Ok(live);
+        }
+        if let Some(watched) = &options.watched {
+            live.found = as_watched(watched.as_ref(), desired, known);
             return Ok(live);
         }
         let wanted: BTreeMap<String, &Desired> =
@@ -62,6 +68,27 @@ impl Live {
     pub(crate) fn get(&self, inventory_id: &str) -> Option<&Found> {
         self.found.get(inventory_id)
     }
+}
+
+/// What needs no look because it is seen to be as it was applied.
+fn as_watched(
+    watched: &dyn Watched,
+    desired: &[Desired],
+    known: &Inventory,
+) -> BTreeMap<String, Found> {
+    let mut found = BTreeMap::new();
+    for object in desired {
+        let Some(seen) = known.get(&object.id).and_then(|entry| entry.seen.as_ref()) else {
+            continue;
+        };
+        let Some(sight) = watched.sight(&object.id) else { continue };
+        if seen.live == sight.digest
+            && seen.desired == ObjectDigest::of_desired(&object.body, &sight.uid)
+        {
+            found.insert(object.id.inventory_id(), Found::AsApplied);
+        }
+    }
+    found
 }
 
 /// A kind and where its objects are.
@@ -115,7 +142,7 @@ fn sort_in(
         let id = ObjectId::of(&node).inventory_id();
         let Some(desired) = wanted.get(&id) else { continue };
         let seen = known.get(&desired.id).and_then(|entry| entry.seen.as_ref());
-        let same = seen.is_some_and(|seen| *seen == Seen::of(&desired.body, &node));
+        let same = seen.is_some_and(|seen| *seen == Seen::of(&desired.body, &node, None));
         let facts = if same { Found::AsApplied } else { Found::Otherwise(Box::new(node)) };
         found.insert(id, facts);
     }

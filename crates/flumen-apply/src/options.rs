@@ -6,7 +6,7 @@ use flumen_diff::{IgnoreRules, Takeover};
 use flumen_health::HealthRules;
 use flumen_yaml::Node;
 
-use crate::{Deployment, Owner};
+use crate::{Deployment, Owner, Watched};
 
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -35,6 +35,8 @@ pub struct Options {
     pub health: Arc<HealthRules>,
     /// What is written into the history. `None` keeps no history.
     pub deployment: Option<Deployment>,
+    /// Who knows the objects by watching them. Without one they are listed.
+    pub watched: Option<Arc<dyn Watched>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +68,7 @@ impl Options {
             ignore: IgnoreRules::default(),
             health: Arc::default(),
             deployment: None,
+            watched: None,
         }
     }
 

@@ -128,7 +128,7 @@ pub(crate) async fn review<C: Cluster>(
         });
         Verdict::Configure { takes_over, settled }
     } else {
-        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there)) }
+        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there, options.watched.as_ref())) }
     };
     Ok(Review { verdict, live, result: Some(result) })
 }

@@ -31,6 +31,8 @@ pub struct Outcome {
     /// Every object of the run, in the order in which it was dealt with; deletions last.
     pub changes: Vec<Change>,
     pub inventory: Inventory,
+    /// The objects that were applied, or would have been: what a caller may wait for.
+    pub waited: Vec<Waited>,
 }
 
 impl Outcome {
@@ -65,6 +67,7 @@ pub async fn apply<C: Cluster, S: InventoryStore>(
         changes: Vec::new(),
         waited: Vec::new(),
         pending_prune: None,
+        is_applied: false,
     };
     match run.all(desired).await {
         Ok(()) => run.commit().await,
@@ -90,6 +93,8 @@ struct Run<'a, C, S> {
     changes: Vec<Change>,
     waited: Vec<Waited>,
     pending_prune: Option<Error>,
+    /// All objects are applied; what may still fail is pruning and health.
+    is_applied: bool,
 }
 
 impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
@@ -109,6 +114,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             }
         }
         self.late_kinds(deferred).await?;
+        self.is_applied = true;
         let deleted = self.prune().await?;
         if self.options.wait {
             self.settle(self.waited.clone()).await?;
@@ -202,7 +208,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         }
         let ahead = everything.clone().with_all_of(&self.ahead);
         let recorded = Recorded { inventory: ahead.clone(), history: self.before.history.clone() };
-        self.store.save(&recorded).await?;
+        self.store.write_ahead(&recorded).await?;
         self.ahead = ahead;
         Ok(())
     }
@@ -247,6 +253,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             rules: self.options.health.clone(),
             fail_fast: true,
             deadline: self.deadline,
+            watched: self.options.watched.clone(),
         };
         let digests = until_healthy(self.cluster, &waited, &options, self.report).await?;
         for (id, live) in digests {
@@ -320,7 +327,8 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     async fn commit(mut self) -> Result<Outcome, Error> {
         let mut history = std::mem::take(&mut self.before.history);
-        let outcome = Outcome { changes: self.changes, inventory: self.after };
+        let outcome =
+            Outcome { changes: self.changes, inventory: self.after, waited: self.waited };
         let last = history.first();
         let news = self.options.deployment.as_ref().filter(|deployment| {
             !outcome.is_noop()
@@ -334,7 +342,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         }
         if news.is_some() || self.ahead != outcome.inventory {
             let recorded = Recorded { inventory: outcome.inventory.clone(), history };
-            self.store.save(&recorded).await?;
+            self.store.commit(&recorded).await?;
         }
         match self.pending_prune {
             None => Ok(outcome),
@@ -342,22 +350,29 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         }
     }
 
-    /// Notes a failed run that has written something. The inventory goes on naming all that may be there.
+    /// Notes a failed run that has written something. Unless all is applied, the inventory goes on naming everything
+    /// that may be there.
     async fn record_failure(&mut self, error: &Error) {
-        let wrote = self.changes.iter().any(Change::is_write);
-        let (true, Some(deployment)) = (wrote, &self.options.deployment) else { return };
         let mut history = std::mem::take(&mut self.before.history);
-        remember(
-            &mut history,
-            Deployment {
-                result: DeploymentResult::Failed,
-                message: error.to_string(),
-                ..deployment.clone()
-            },
-        );
-        let inventory = std::mem::take(&mut self.after).with_all_of(&self.ahead);
+        let wrote = self.changes.iter().any(Change::is_write);
+        match &self.options.deployment {
+            Some(deployment) if wrote => {
+                let failed = DeploymentResult::Failed;
+                let message = error.to_string();
+                remember(
+                    &mut history,
+                    Deployment { result: failed, message, ..deployment.clone() },
+                );
+            }
+            None if self.is_applied => {}
+            _ => return,
+        }
+        let mut inventory = std::mem::take(&mut self.after);
+        if !self.is_applied {
+            inventory = inventory.with_all_of(&self.ahead);
+        }
         // The failure itself is what the caller must see; an inventory that names too much is safe.
-        let _ = self.store.save(&Recorded { inventory, history }).await;
+        let _ = self.store.commit(&Recorded { inventory, history }).await;
     }
 
     fn change(&mut self, id: &ObjectId, action: Action) {

@@ -17,8 +17,13 @@ pub trait InventoryStore: Send + Sync {
     /// What is there now; empty when nothing was ever applied.
     fn load(&self) -> impl Future<Output = Result<Recorded, Error>> + Send;
 
-    /// Replaces what [`Self::load`] or the last `save` saw. Another writer in between is an error.
-    fn save(&self, recorded: &Recorded) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Names what is about to appear. Another writer since [`Self::load`] or the last write is an error.
+    fn write_ahead(&self, recorded: &Recorded) -> impl Future<Output = Result<(), Error>> + Send {
+        self.commit(recorded)
+    }
+
+    /// Replaces all of it by what a run has come to. Another writer in between is an error.
+    fn commit(&self, recorded: &Recorded) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Forgets the owner.
     fn delete(&self) -> impl Future<Output = Result<(), Error>> + Send;

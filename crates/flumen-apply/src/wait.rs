@@ -18,8 +18,8 @@ use tokio::{
     time::{Instant, interval_at, sleep_until},
 };
 
-use self::follow::{Place, Sighting, follow};
-use crate::{Error, Inventory, Pending, Progress, Report, desired::Desired};
+use self::follow::{Place, follow};
+use crate::{Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired};
 
 /// How often it is told what is waited for, and pods are asked why a workload is not ready.
 const TELL: Duration = Duration::from_secs(2);
@@ -28,12 +28,12 @@ const EXPLAINED: usize = 5;
 
 /// What is waited for.
 #[derive(Clone, Debug)]
-pub(crate) struct Waited {
-    pub(crate) id: ObjectId,
+pub struct Waited {
+    pub id: ObjectId,
     /// `None` while the kind is not served; then there is nothing to see.
-    pub(crate) resource: Option<Resource>,
+    pub resource: Option<Resource>,
     /// A finished Job that removes itself is no failure.
-    pub(crate) vanishes: bool,
+    pub vanishes: bool,
 }
 
 impl Waited {
@@ -56,6 +56,8 @@ pub struct WaitOptions {
     /// Give up as soon as one object has failed.
     pub fail_fast: bool,
     pub deadline: Instant,
+    /// Who knows the objects by watching them; what they do not know is followed from here.
+    pub watched: Option<Arc<dyn Watched>>,
 }
 
 /// Waits until everything that an inventory names is healthy.
@@ -76,16 +78,24 @@ pub async fn wait<C: Cluster>(
 }
 
 /// Waits until all objects are healthy, and returns digests of how they were then.
-pub(crate) async fn until_healthy<C: Cluster>(
+pub async fn until_healthy<C: Cluster>(
     cluster: &C,
     waited: &[Waited],
     options: &WaitOptions,
     report: &dyn Report,
 ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
     let (sender, receiver) = mpsc::channel(64);
+    let (known_sender, known) = mpsc::unbounded_channel();
+    let is_known = |one: &Waited| {
+        let (Some(watched), Some(resource)) = (&options.watched, &one.resource) else {
+            return false;
+        };
+        watched.follow(resource, &one.id, &options.rules, &known_sender)
+    };
+    let unknown: Vec<&Waited> = waited.iter().filter(|one| !is_known(one)).collect();
     // Dropped at the end, which ends what is still followed.
     let mut followers = JoinSet::new();
-    for place in places(waited, options) {
+    for place in places(&unknown, options) {
         followers.spawn(follow(cluster.clone(), place, options.rules.clone(), sender.clone()));
     }
     drop(sender);
@@ -93,11 +103,12 @@ pub(crate) async fn until_healthy<C: Cluster>(
     let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
     let wait = Wait::new(ids, vanishing, options.fail_fast);
     let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
-    Waiting { cluster, report, wait, seen, told: Vec::new() }.run(receiver, options.deadline).await
+    let waiting = Waiting { cluster, report, wait, seen, told: Vec::new() };
+    waiting.run(receiver, known, options.deadline).await
 }
 
 /// One place for each kind and namespace; a single object is asked for by name.
-fn places(waited: &[Waited], options: &WaitOptions) -> Vec<Place> {
+fn places(waited: &[&Waited], options: &WaitOptions) -> Vec<Place> {
     let mut places: BTreeMap<(Gvk, Text), Place> = BTreeMap::new();
     for one in waited {
         let Some(resource) = &one.resource else { continue };
@@ -140,6 +151,7 @@ impl<C: Cluster> Waiting<'_, C> {
     async fn run(
         mut self,
         mut sightings: mpsc::Receiver<Sighting>,
+        mut known: mpsc::UnboundedReceiver<Sighting>,
         deadline: Instant,
     ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
         let mut tell = interval_at(Instant::now() + TELL, TELL);
@@ -151,6 +163,7 @@ impl<C: Cluster> Waiting<'_, C> {
             }
             tokio::select! {
                 Some(sighting) = sightings.recv() => self.saw(sighting),
+                Some(sighting) = known.recv() => self.saw(sighting),
                 _ = tell.tick() => self.tell().await,
                 () = sleep_until(deadline) => {
                     self.wait.at_deadline().map_err(Error::NotHealthy)?;

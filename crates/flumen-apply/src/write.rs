@@ -64,7 +64,15 @@ pub(crate) async fn write<C: Cluster>(
         _ => &desired.body,
     };
     match cluster.apply(object, body, request).await {
-        Ok(result) => Ok(Ok(Written { action, seen: Seen::of(&desired.body, &result) })),
+        Ok(result) => {
+            if let Some(watched) = &options.watched {
+                watched.wrote(resource, &result);
+            }
+            Ok(Ok(Written {
+                action,
+                seen: Seen::of(&desired.body, &result, options.watched.as_ref()),
+            }))
+        }
         Err(error) => failed("apply", error),
     }
 }

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Parser, Subcommand};
 use crate::{
     commands::{
         apiserver::ApiserverArgs, apply::ApplyArgs, build::BuildArgs, cache::CacheArgs,
-        completion::CompletionArgs, component::ComponentArgs, copy::CopyArgs, delete::DeleteArgs,
+        completion::CompletionArgs, component::ComponentArgs, controller::ControllerArgs, copy::CopyArgs, delete::DeleteArgs,
         diff::DiffArgs, down::DownArgs, get::GetArgs, history::HistoryArgs, inspect::InspectArgs,
         list::ListArgs, plan::PlanArgs, pull::PullArgs, push::PushArgs, registry::RegistryArgs,
         reset::ResetArgs, rollback::RollbackArgs, sign::SignArgs, status::StatusArgs, tag::TagArgs,
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Cache(CacheArgs),
     Completion(CompletionArgs),
     Component(ComponentArgs),
+    Controller(Box<ControllerArgs>),
     Copy(CopyArgs),
     Delete(DeleteArgs),
     Diff(Box<DiffArgs>),

@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod completion;
 pub(crate) mod component;
+pub(crate) mod controller;
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod diff;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Cache(args) => cache::run(args, ui),
         Command::Completion(args) => completion::run(args, ui),
         Command::Component(args) => component::run(args, ui),
+        Command::Controller(args) => controller::run(args, ui),
         Command::Copy(args) => copy::run(args, ui),
         Command::Delete(args) => delete::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),

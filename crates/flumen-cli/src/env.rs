@@ -34,6 +34,13 @@ pub(crate) fn remote() -> bool {
     env::var_os(REMOTE).is_some_and(|value| value == "1")
 }
 
+/// The namespace that a controller runs in, as Flux's manifests set it.
+const RUNTIME_NAMESPACE: &str = "RUNTIME_NAMESPACE";
+
+pub(crate) fn runtime_namespace() -> Option<String> {
+    env::var(RUNTIME_NAMESPACE).ok().filter(|name| !name.is_empty())
+}
+
 /// Where programs keep data and state; the defaults lie below `HOME`.
 const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const XDG_STATE_HOME: &str = "XDG_STATE_HOME";

@@ -1,1 +1,28 @@
-//! Reconciles sources and Kustomizations with a cluster.
+//! Reconciles sources and Kustomizations with a cluster, as Flux does, without asking what it can know by watching.
+//!
+//! ```text
+//! watches ─▶ cache ─▶ triggers ─▶ queue ─▶ a pass over one object ─▶ status, events
+//!              └────────── what is applied and how it is ──┘
+//! ```
+//!
+//! [`run`] is the whole controller. [`queue`] decides when an object gets its turn; [`kustomization`] and [`sources`]
+//! are what happens then.
+
+mod cache;
+mod controller;
+mod events;
+mod json;
+mod key;
+mod kustomization;
+mod options;
+mod queue;
+mod references;
+mod run;
+mod sources;
+mod status;
+mod triggers;
+
+pub(crate) use controller::Controller;
+pub use key::{Key, Kind};
+pub use options::Options;
+pub use run::{RunError, run};

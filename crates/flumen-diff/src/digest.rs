@@ -10,7 +10,11 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use flumen_yaml::{Canonical, Entry, Map, Node, Scalar, Value, canonical};
 use sha2::{Digest as _, Sha256};
 
-use crate::fields::{SERVER_METADATA, sorted};
+use crate::{
+    fields::{SERVER_METADATA, sorted},
+    managed_fields::managers,
+    ownership::{Operation, Takeover},
+};
 
 /// 96 bits: no two states of one object will ever meet, and 10,000 objects still fit in a few shards.
 const BYTES: usize = 12;
@@ -45,6 +49,36 @@ impl ObjectDigest {
                 _ => push_entry(entry, bytes),
             }
         });
+        Self::of_bytes(&bytes)
+    }
+
+    /// Of what a live object says of its owner's hold on it: the fields that `manager` has applied and that nobody took
+    /// away since, the managers that `takeover` would take fields from, and the marks of `group`.
+    ///
+    /// A server takes a field from its manager when somebody else gives it another value. So this changes when a
+    /// declared field does, and stays when a controller completes an object with fields of its own.
+    pub fn of_ownership(live: &Node, manager: &str, takeover: &Takeover, group: &str) -> Self {
+        let uid = live.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
+        let mut bytes = salted(uid);
+        for one in managers(live) {
+            let is_owner = one.name() == manager
+                && one.operation() == Operation::Apply.name()
+                && one.subresource().is_empty();
+            if is_owner {
+                push_node(one.0, &mut bytes);
+            } else if takeover.takes_from(one) {
+                push_text(one.name(), &mut bytes);
+            }
+        }
+        for place in ["labels", "annotations"] {
+            let marks = live.at(&["metadata", place]).and_then(Node::as_map);
+            push_map(marks.unwrap_or(&Map::new()), &mut bytes, |entry, bytes| {
+                let rest = entry.key.strip_prefix(group);
+                if rest.is_some_and(|rest| rest.starts_with('/')) {
+                    push_entry(entry, bytes);
+                }
+            });
+        }
         Self::of_bytes(&bytes)
     }
 
@@ -197,6 +231,33 @@ mod tests {
         assert_ne!(ObjectDigest::of_desired(&object, "a"), ObjectDigest::of_desired(&object, "b"));
         let live = |uid: &str| node(&format!("{{metadata: {{uid: {uid}}}, data: {{a: b}}}}"));
         assert_ne!(ObjectDigest::of_live(&live("a")), ObjectDigest::of_live(&live("b")));
+    }
+
+    #[test]
+    fn the_hold_of_an_owner_ends_when_somebody_takes_a_field_or_kubectl_comes_by() {
+        let digest = |yaml: &str| {
+            let takeover = Takeover::default();
+            ObjectDigest::of_ownership(&node(yaml), "flux", &takeover, "toolkit.example.com")
+        };
+        let ours = "{manager: flux, operation: Apply, fieldsV1: {'f:data': {'f:a': {}}}}";
+        let before = digest(&format!("{{metadata: {{uid: u, managedFields: [{ours}]}}}}"));
+        let others = "{manager: controller, operation: Update, fieldsV1: {'f:spec': {}}}";
+        let completed = format!(
+            "{{spec: {{x: 1}}, metadata: {{uid: u, labels: {{a: b}}, managedFields: [{others}, {ours}]}}}}"
+        );
+        assert_eq!(before, digest(&completed));
+        let taken = "{manager: flux, operation: Apply, fieldsV1: {}}";
+        let kubectl = "{manager: kubectl-edit, operation: Update, fieldsV1: {}}";
+        for changed in [
+            format!("{{metadata: {{uid: u, managedFields: [{taken}]}}}}"),
+            format!("{{metadata: {{uid: u, managedFields: [{ours}, {kubectl}]}}}}"),
+            format!("{{metadata: {{uid: v, managedFields: [{ours}]}}}}"),
+            format!(
+                "{{metadata: {{uid: u, labels: {{toolkit.example.com/name: x}}, managedFields: [{ours}]}}}}"
+            ),
+        ] {
+            assert_ne!(before, digest(&changed), "{changed}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Apply => "Apply",
             Self::Update => "Update",
@@ -73,6 +73,11 @@ impl Default for Takeover {
 }
 
 impl Takeover {
+    /// Whether fields of this manager become the owner's.
+    pub(crate) fn takes_from(&self, manager: Manager<'_>) -> bool {
+        self.managers.iter().any(|former| former.covers(manager))
+    }
+
     /// The JSON patch that makes `owner` the manager of what others left, if they left anything.
     ///
     /// The patch holds for the state that it was made from: if the object has changed since, the
@@ -118,7 +123,7 @@ impl Takeover {
                 if let Some((_, fields)) = &mut merged {
                     fields.extend(manager.fields());
                 }
-            } else if self.managers.iter().any(|former| former.covers(manager)) {
+            } else if self.takes_from(manager) {
                 is_changed = true;
                 match &mut merged {
                     Some((_, fields)) => fields.extend(manager.fields()),

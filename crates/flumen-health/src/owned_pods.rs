@@ -7,8 +7,7 @@ use jiff::Timestamp;
 use crate::{Health, Status, assess, facts::conditions};
 
 /// Whether the pods that `spec.selector` selects can change the verdict on an object.
-pub(crate) fn depends_on_pods(object: &Node) -> bool {
-    let gvk = Gvk::of(object);
+pub(crate) fn depends_on_pods(gvk: &Gvk) -> bool {
     gvk.group == "apps" && matches!(gvk.kind.as_str(), "StatefulSet" | "ReplicaSet")
 }
 
@@ -91,7 +90,7 @@ mod tests {
             ("{apiVersion: apps/v1, kind: Deployment}", false),
             ("{apiVersion: extensions/v1beta1, kind: ReplicaSet}", false),
         ] {
-            assert_eq!(depends_on_pods(&read(object)), depends, "{object}");
+            assert_eq!(depends_on_pods(&Gvk::of(&read(object))), depends, "{object}");
         }
     }
 }

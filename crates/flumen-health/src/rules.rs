@@ -67,7 +67,7 @@ impl HealthRules {
                 expressions.assess(object).unwrap_or_else(|error| Health::unknown(&error))
             }
             Rule::BuiltIn => match assess(object, now) {
-                Ok(health) if owned_pods::depends_on_pods(object) => {
+                Ok(health) if owned_pods::depends_on_pods(&Gvk::of(object)) => {
                     owned_pods::correct(health, pods, now)
                 }
                 Ok(health) => health,
@@ -76,9 +76,16 @@ impl HealthRules {
         }
     }
 
+    /// Whether objects of a kind are judged by the built-in rules, and by nothing but themselves.
+    pub fn is_built_in(&self, gvk: &Gvk) -> bool {
+        let of_kind = |kind: &str| (gvk.group.to_string(), kind.to_owned());
+        ["", &gvk.kind].iter().all(|kind| !self.expressions.contains_key(&of_kind(kind)))
+            && !owned_pods::depends_on_pods(gvk)
+    }
+
     /// Whether the verdict on an object can change with its pods.
     pub fn depends_on_pods(&self, object: &Node) -> bool {
-        matches!(self.rule_for(object), Rule::BuiltIn) && owned_pods::depends_on_pods(object)
+        matches!(self.rule_for(object), Rule::BuiltIn) && owned_pods::depends_on_pods(&Gvk::of(object))
     }
 
     fn rule_for(&self, object: &Node) -> Rule<'_> {

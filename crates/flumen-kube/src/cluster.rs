@@ -199,6 +199,14 @@ pub trait Cluster: Clone + Send + Sync + 'static {
         manager: &str,
     ) -> impl Future<Output = Result<Node, Error>> + Send;
 
+    /// Changes the status of an object by a merge patch, where the status is a resource of its own.
+    fn patch_status(
+        &self,
+        object: ObjectName<'_>,
+        body: &Node,
+        manager: &str,
+    ) -> impl Future<Output = Result<Node, Error>> + Send;
+
     /// `false` when there was no such object, and no earlier try of this request can have deleted it.
     fn delete(
         &self,

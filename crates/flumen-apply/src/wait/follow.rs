@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep};
 
 use super::pods_of;
+use crate::Sighting;
 
 /// Before a list that failed, or a watch that ended, is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -26,17 +27,6 @@ pub(super) struct Place {
     /// The name, when there is only one.
     pub(super) name: Option<Text>,
     pub(super) selector: Option<String>,
-}
-
-/// What was seen of an object.
-#[derive(Debug)]
-pub(super) struct Sighting {
-    /// Its inventory id.
-    pub(super) id: String,
-    pub(super) health: Health,
-    pub(super) digest: Option<ObjectDigest>,
-    /// The object, while it is not ready.
-    pub(super) unready: Option<Node>,
 }
 
 impl Place {

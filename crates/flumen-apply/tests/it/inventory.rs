@@ -24,14 +24,14 @@ async fn ten_thousand_objects_take_several_parts() {
     let store = fixture.store();
     store.load().await.expect("empty");
     let large = Recorded { inventory: inventory(10_000), history: Vec::new() };
-    store.save(&large).await.expect("saved");
+    store.commit(&large).await.expect("saved");
     let parts = fixture.kubectl(&["get", "cm", "-o", "jsonpath={.items[*].metadata.name}"]);
     assert!(parts.starts_with("inv-app inv-app-1"), "{parts}");
     let again = fixture.store();
     assert_eq!(again.load().await.expect("loaded").inventory, large.inventory);
 
     let small = Recorded { inventory: inventory(3), history: Vec::new() };
-    again.save(&small).await.expect("saved");
+    again.commit(&small).await.expect("saved");
     let parts = fixture.kubectl(&["get", "cm", "-o", "jsonpath={.items[*].metadata.name}"]);
     assert_eq!(parts, "inv-app", "parts that are not needed are gone");
     assert_eq!(fixture.store().load().await.expect("loaded").inventory, small.inventory);
@@ -46,13 +46,13 @@ async fn two_writers_do_not_overwrite_each_other() {
     first.load().await.expect("empty");
     second.load().await.expect("empty");
     let recorded = Recorded { inventory: inventory(1), history: Vec::new() };
-    first.save(&recorded).await.expect("saved");
-    let error = second.save(&recorded).await.expect_err("it exists by now");
+    first.commit(&recorded).await.expect("saved");
+    let error = second.commit(&recorded).await.expect_err("it exists by now");
     assert!(matches!(error, Error::InventoryChanged { .. }), "{error}");
     second.load().await.expect("loaded");
     let more = Recorded { inventory: inventory(2), history: Vec::new() };
-    second.save(&more).await.expect("saved");
-    let error = first.save(&recorded).await.expect_err("it has changed");
+    second.commit(&more).await.expect("saved");
+    let error = first.commit(&recorded).await.expect_err("it has changed");
     assert!(matches!(error, Error::InventoryChanged { .. }), "{error}");
 }
 

@@ -65,6 +65,7 @@ async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
         rules: Arc::default(),
         fail_fast: true,
         deadline: Instant::now() + args.timeout,
+        watched: None,
     };
     let report = RunReport::new(ui);
     let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;

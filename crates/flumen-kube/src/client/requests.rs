@@ -18,6 +18,7 @@ use crate::{
 
 const JSON: &str = "application/json";
 const JSON_PATCH: &str = "application/json-patch+json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// Objects that are asked for at once.
 const PAGE: &str = "500";
@@ -239,11 +240,24 @@ impl Cluster for Client {
         let (content, repeat) = match patch_type {
             PatchType::Json if names_a_revision(body) => (JSON_PATCH, Repeat::Always),
             PatchType::Json => (JSON_PATCH, Repeat::IfUndone),
-            PatchType::Merge => ("application/merge-patch+json", Repeat::Always),
+            PatchType::Merge => (MERGE_PATCH, Repeat::Always),
         };
         let request = Request::new(Method::PATCH, url.finish())
             .with_body(content, to_json(body)?)
             .repeating(repeat);
+        self.write(&request, object.resource).await
+    }
+
+    async fn patch_status(
+        &self,
+        object: ObjectName<'_>,
+        body: &Node,
+        manager: &str,
+    ) -> Result<Node, Error> {
+        let path = format!("{}/status", path::object(object)?);
+        let url = Url::new(path).with("fieldManager", manager);
+        let request =
+            Request::new(Method::PATCH, url.finish()).with_body(MERGE_PATCH, to_json(body)?);
         self.write(&request, object.resource).await
     }
 

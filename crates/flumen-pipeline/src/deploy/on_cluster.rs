@@ -391,6 +391,7 @@ impl<C: Cluster> ClusterSteps<'_, C> {
             rules: options.health.clone(),
             fail_fast: true,
             deadline: Instant::now() + timeout,
+            watched: None,
         };
         flumen_apply::wait(self.site.cluster, &entries.collect(), &options, self.report).await?;
         Ok(())

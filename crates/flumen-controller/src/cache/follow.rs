@@ -1,0 +1,122 @@
+//! A list and the watch behind it, for as long as the controller runs.
+
+use std::time::Duration;
+
+use flumen_kube::{Client, Cluster as _, Event, ListOptions, Resource, WatchOptions};
+use flumen_object::Gvk;
+use flumen_yaml::Node;
+use futures_util::StreamExt as _;
+use tokio::time::sleep;
+
+/// Before a list or a watch that failed is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Before it is looked again whether a kind is served.
+const UNSERVED_PAUSE: Duration = Duration::from_secs(2);
+
+/// Receives what happens to the objects of a kind.
+pub(super) trait Observer: Send + Sync {
+    /// All objects at this time; others are gone.
+    fn listed(&self, items: Vec<Node>, resource_version: &str);
+    fn applied(&self, object: &Node);
+    fn deleted(&self, object: &Node);
+}
+
+/// Which objects are followed.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    pub(super) gvk: Gvk,
+    pub(super) namespace: Option<String>,
+    pub(super) selector: Option<String>,
+}
+
+impl Scope {
+    fn list(&self) -> ListOptions<'_> {
+        ListOptions {
+            namespace: self.namespace.as_deref(),
+            label_selector: self.selector.as_deref(),
+            field_selector: None,
+        }
+    }
+}
+
+/// Tells `observer` what happens, for ever. A kind that is not served is waited for.
+pub(super) async fn follow(client: Client, scope: Scope, observer: impl Observer) {
+    loop {
+        match client.resource(&scope.gvk).await {
+            Ok(Some(resource)) => {
+                list_and_watch(&client, &resource, &scope, &observer).await;
+                sleep(PAUSE).await;
+            }
+            Ok(None) => sleep(UNSERVED_PAUSE).await,
+            Err(error) => {
+                tracing::warn!(kind = %scope.gvk.kind, %error, "cannot ask how a kind is served");
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Returns when the watch cannot be gone on with: its revision is too old, or the kind is gone.
+async fn list_and_watch(
+    client: &Client,
+    resource: &Resource,
+    scope: &Scope,
+    observer: &impl Observer,
+) {
+    let mut from = match client.list(resource, scope.list()).await {
+        Ok(listed) => {
+            observer.listed(listed.items, &listed.resource_version);
+            listed.resource_version
+        }
+        Err(error) => {
+            if error.is_not_found() {
+                client.forget_resources();
+            }
+            tracing::warn!(kind = %scope.gvk.kind, %error, "cannot list");
+            return;
+        }
+    };
+    loop {
+        let options = WatchOptions { list: scope.list(), resource_version: &from };
+        let mut events = match client.watch(resource, options).await {
+            Ok(events) => events,
+            Err(error) if error.is_expired() => return,
+            Err(error) => {
+                if error.is_not_found() {
+                    observer.listed(Vec::new(), &from);
+                    client.forget_resources();
+                }
+                tracing::warn!(kind = %scope.gvk.kind, %error, "cannot watch");
+                return;
+            }
+        };
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Applied(object)) => {
+                    observer.applied(&object);
+                    set_version(&mut from, &object);
+                }
+                Ok(Event::Deleted(object)) => {
+                    observer.deleted(&object);
+                    set_version(&mut from, &object);
+                }
+                Ok(Event::Bookmark { resource_version }) => from = resource_version,
+                Err(error) if error.is_expired() => return,
+                // The connection broke; the next watch goes on from here.
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+}
+
+fn set_version(from: &mut String, object: &Node) {
+    if let Some(version) = object.at(&["metadata", "resourceVersion"]).and_then(Node::as_str) {
+        version.clone_into(from);
+    }
+}
+
+/// The order of states of one object. Servers count revisions; one that does not has no order, and the last word counts.
+pub(super) fn version(object: &Node) -> u64 {
+    let text = object.at(&["metadata", "resourceVersion"]).and_then(Node::as_str);
+    text.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
+}

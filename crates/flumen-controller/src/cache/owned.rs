@@ -1,0 +1,287 @@
+//! What was applied, seen through one watch for each kind.
+//!
+//! A watch is restricted to objects with the labels of an owner. Of each object a digest is kept and its health, never
+//! the object: a run asks [`Watched`] whether something has moved, and waits here for health instead of opening a watch
+//! of its own.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use flumen_apply::{Sight, Sighting, Watched};
+use flumen_diff::{ObjectDigest, Takeover};
+use flumen_health::{Health, HealthRules, Status};
+use flumen_kube::{Client, Resource};
+use flumen_object::{Gvk, ObjectId};
+use flumen_yaml::Node;
+use jiff::Timestamp;
+use tokio::{sync::mpsc::UnboundedSender, task::JoinSet};
+
+use super::follow::{Observer, Scope, follow, version};
+
+/// The marks of objects that were applied, and the manager that applied them.
+#[derive(Clone, Debug)]
+pub(crate) struct Hand {
+    pub(crate) manager: String,
+    pub(crate) group: String,
+    pub(crate) takeover: Takeover,
+}
+
+/// An object that is no longer as it was applied, or is gone.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    /// Namespace and name of the owner, from the object's labels.
+    pub(crate) owner: (String, String),
+    pub(crate) id: ObjectId,
+    /// `None` when it is gone.
+    pub(crate) digest: Option<ObjectDigest>,
+}
+
+pub(crate) struct Owned {
+    client: Client,
+    hand: Hand,
+    kinds: Mutex<BTreeMap<Gvk, Seen>>,
+    moved: Box<dyn Fn(Moved) + Send + Sync>,
+    watches: Mutex<JoinSet<()>>,
+    /// For the watches, which must not keep this alive.
+    this: Weak<Self>,
+}
+
+/// The objects of one kind.
+#[derive(Default)]
+struct Seen {
+    /// Whether all objects are known.
+    synced: bool,
+    objects: HashMap<(String, String), Known>,
+}
+
+struct Known {
+    version: u64,
+    uid: String,
+    digest: ObjectDigest,
+    health: Health,
+    owner: Option<(String, String)>,
+    followers: Vec<UnboundedSender<Sighting>>,
+}
+
+impl Owned {
+    pub(crate) fn new(
+        client: Client,
+        hand: Hand,
+        moved: impl Fn(Moved) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            client,
+            hand,
+            kinds: Mutex::default(),
+            moved: Box::new(moved),
+            watches: Mutex::default(),
+            this: this.clone(),
+        })
+    }
+
+    fn kinds(&self) -> MutexGuard<'_, BTreeMap<Gvk, Seen>> {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether all of an object's kind is known, and the object as it was last seen.
+    pub(crate) fn health(&self, id: &ObjectId) -> Option<Health> {
+        let kinds = self.kinds();
+        let seen = kinds.get(&id.gvk).filter(|seen| seen.synced)?;
+        seen.objects.get(&place(id)).map(|known| known.health.clone())
+    }
+
+    /// Begins to watch a kind, if nobody does yet.
+    pub(crate) fn watch(&self, gvk: &Gvk) {
+        let mut kinds = self.kinds();
+        if kinds.contains_key(gvk) {
+            return;
+        }
+        kinds.insert(gvk.clone(), Seen::default());
+        drop(kinds);
+        let scope = Scope {
+            gvk: gvk.clone(),
+            namespace: None,
+            selector: Some(format!("{}/name", self.hand.group)),
+        };
+        let observer = OfKind { owned: self.this.clone(), gvk: gvk.clone() };
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.spawn(follow(self.client.clone(), scope, observer));
+    }
+
+    fn owner(&self, object: &Node) -> Option<(String, String)> {
+        let label = |key: &str| {
+            let key = format!("{}/{key}", self.hand.group);
+            object.at(&["metadata", "labels", &key]).and_then(Node::as_str).map(str::to_owned)
+        };
+        Some((label("namespace")?, label("name")?))
+    }
+
+    /// Takes note of an object. `is_ours` says that we wrote it, so that it has not moved.
+    fn saw(&self, gvk: &Gvk, object: &Node, is_ours: bool) {
+        let version = version(object);
+        let id = ObjectId::of(object);
+        let uid = object.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
+        let digest = self.digest(object);
+        let health = HealthRules::default().assess(object, &[], Timestamp::now());
+        let owner = self.owner(object);
+        let mut kinds = self.kinds();
+        let seen = kinds.entry(gvk.clone()).or_default();
+        let known = seen.objects.entry(place(&id)).or_insert_with(|| Known {
+            version: 0,
+            uid: String::new(),
+            digest,
+            health: Health::not_found(),
+            owner: None,
+            followers: Vec::new(),
+        });
+        if known.version >= version && version != u64::MAX {
+            return;
+        }
+        let is_new = known.version == 0;
+        let has_moved = known.digest != digest || known.uid != uid;
+        let former = known.owner.take();
+        known.version = version;
+        uid.clone_into(&mut known.uid);
+        known.digest = digest;
+        known.owner.clone_from(&owner);
+        if known.health != health {
+            known.health = health.clone();
+            let id = id.inventory_id();
+            known
+                .followers
+                .retain(|follower| follower.send(sighting(id.clone(), &health, digest)).is_ok());
+        }
+        drop(kinds);
+        if has_moved && !is_ours && !is_new {
+            // Both the one that lost it and the one that has it now.
+            let former = former.filter(|former| Some(former) != owner.as_ref());
+            for owner in former.into_iter().chain(owner) {
+                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest) });
+            }
+        }
+    }
+
+    fn gone(&self, gvk: &Gvk, place: &(String, String)) {
+        let mut kinds = self.kinds();
+        let known = kinds.get_mut(gvk).and_then(|seen| seen.objects.remove(place));
+        drop(kinds);
+        let Some(known) = known else { return };
+        let (namespace, name) = place;
+        let id = ObjectId {
+            gvk: gvk.clone(),
+            namespace: namespace.as_str().into(),
+            name: name.as_str().into(),
+        };
+        for follower in known.followers {
+            let health = Health::not_found();
+            let _ = follower.send(Sighting {
+                id: id.inventory_id(),
+                health,
+                digest: None,
+                unready: None,
+            });
+        }
+        if let Some(owner) = known.owner {
+            (self.moved)(Moved { owner, id, digest: None });
+        }
+    }
+}
+
+impl fmt::Debug for Owned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owned").field("hand", &self.hand).finish_non_exhaustive()
+    }
+}
+
+impl Watched for Owned {
+    fn digest(&self, live: &Node) -> ObjectDigest {
+        let Hand { manager, group, takeover } = &self.hand;
+        ObjectDigest::of_ownership(live, manager, takeover, group)
+    }
+
+    fn sight(&self, id: &ObjectId) -> Option<Sight> {
+        let kinds = self.kinds();
+        let seen = kinds.get(&id.gvk).filter(|seen| seen.synced)?;
+        let known = seen.objects.get(&place(id))?;
+        Some(Sight { uid: known.uid.clone(), digest: known.digest })
+    }
+
+    fn wrote(&self, resource: &Resource, object: &Node) {
+        self.watch(&resource.gvk);
+        self.saw(&resource.gvk, object, true);
+    }
+
+    fn follow(
+        &self,
+        resource: &Resource,
+        id: &ObjectId,
+        rules: &HealthRules,
+        sender: &UnboundedSender<Sighting>,
+    ) -> bool {
+        // A Pod's health changes with the time alone, and that of some workloads with their Pods.
+        if !rules.is_built_in(&id.gvk) || id.gvk.kind == "Pod" {
+            return false;
+        }
+        let mut kinds = self.kinds();
+        let Some(seen) = kinds.get_mut(&resource.gvk) else { return false };
+        let Some(known) = seen.objects.get_mut(&place(id)) else { return false };
+        let _ = sender.send(sighting(id.inventory_id(), &known.health, known.digest));
+        if known.health.status != Status::Current {
+            known.followers.retain(|follower| !follower.is_closed());
+            known.followers.push(sender.clone());
+        }
+        true
+    }
+}
+
+/// Tells [`Owned`] of one kind.
+struct OfKind {
+    owned: Weak<Owned>,
+    gvk: Gvk,
+}
+
+impl Observer for OfKind {
+    fn listed(&self, items: Vec<Node>, resource_version: &str) {
+        let Some(owned) = self.owned.upgrade() else { return };
+        let listed_at = resource_version.parse().unwrap_or(u64::MAX);
+        let there: std::collections::HashSet<(String, String)> =
+            items.iter().map(|item| place(&ObjectId::of(item))).collect();
+        let gone: Vec<(String, String)> = {
+            let kinds = owned.kinds();
+            let known = kinds.get(&self.gvk).into_iter().flat_map(|seen| &seen.objects);
+            let gone =
+                known.filter(|(place, known)| !there.contains(*place) && known.version < listed_at);
+            gone.map(|(place, _)| place.clone()).collect()
+        };
+        for place in gone {
+            owned.gone(&self.gvk, &place);
+        }
+        for item in &items {
+            owned.saw(&self.gvk, item, false);
+        }
+        owned.kinds().entry(self.gvk.clone()).or_default().synced = true;
+    }
+
+    fn applied(&self, object: &Node) {
+        if let Some(owned) = self.owned.upgrade() {
+            owned.saw(&self.gvk, object, false);
+        }
+    }
+
+    fn deleted(&self, object: &Node) {
+        if let Some(owned) = self.owned.upgrade() {
+            owned.gone(&self.gvk, &place(&ObjectId::of(object)));
+        }
+    }
+}
+
+fn place(id: &ObjectId) -> (String, String) {
+    (id.namespace.to_string(), id.name.to_string())
+}
+
+fn sighting(id: String, health: &Health, digest: ObjectDigest) -> Sighting {
+    Sighting { id, health: health.clone(), digest: Some(digest), unready: None }
+}

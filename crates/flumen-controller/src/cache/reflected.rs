@@ -1,0 +1,151 @@
+//! The objects of one of the kinds that are reconciled, as they are on the cluster.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use flumen_api::{Kind, Malformed};
+use flumen_kube::Client;
+use flumen_object::Gvk;
+use flumen_yaml::{Node, Text, to_json};
+use tokio::sync::watch;
+
+use super::follow::{Observer, Scope, follow, version};
+
+/// Namespace and name.
+pub(crate) type Name = (String, String);
+
+/// An object, or why it cannot be read.
+pub(crate) type Read<K> = Result<Arc<K>, Arc<Malformed>>;
+
+/// What has happened to an object.
+#[derive(Debug)]
+pub(crate) struct Change<K> {
+    pub(crate) name: Name,
+    pub(crate) before: Option<Read<K>>,
+    pub(crate) after: Option<Read<K>>,
+}
+
+/// All objects of a kind.
+pub(crate) struct Reflected<K> {
+    objects: Mutex<BTreeMap<Name, Entry<K>>>,
+    changed: Box<dyn Fn(Change<K>) + Send + Sync>,
+    /// Whether the first list has come.
+    synced: watch::Sender<bool>,
+}
+
+struct Entry<K> {
+    version: u64,
+    read: Read<K>,
+}
+
+impl<K: Kind> Reflected<K> {
+    /// `changed` is called for each change, in the order in which they become known.
+    pub(crate) fn new(changed: impl Fn(Change<K>) + Send + Sync + 'static) -> Self {
+        let synced = watch::channel(false).0;
+        Self { objects: Mutex::default(), changed: Box::new(changed), synced }
+    }
+
+    /// Follows the cluster for ever.
+    pub(crate) async fn follow(
+        self: Arc<Self>,
+        client: Client,
+        namespace: Option<String>,
+        selector: Option<String>,
+    ) {
+        let api_version = Text::from(K::api_version());
+        let scope = Scope { gvk: Gvk::new(&api_version, K::KIND.into()), namespace, selector };
+        follow(client, scope, self).await;
+    }
+
+    /// Waits for the first list.
+    pub(crate) async fn until_synced(&self) {
+        let mut synced = self.synced.subscribe();
+        let _ = synced.wait_for(|synced| *synced).await;
+    }
+
+    fn objects(&self) -> MutexGuard<'_, BTreeMap<Name, Entry<K>>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Read<K>> {
+        let key = (namespace.to_owned(), name.to_owned());
+        self.objects().get(&key).map(|entry| entry.read.clone())
+    }
+
+    /// All that can be read.
+    pub(crate) fn all(&self) -> Vec<Arc<K>> {
+        self.objects().values().filter_map(|entry| entry.read.clone().ok()).collect()
+    }
+
+    /// Takes note of an object as a request was answered with it, which may be before the watch tells.
+    pub(crate) fn saw(&self, object: &Node) {
+        let version = version(object);
+        let name = name(object);
+        let before = {
+            let mut objects = self.objects();
+            let known = objects.get(&name);
+            if known.is_some_and(|known| known.version >= version && version != u64::MAX) {
+                return;
+            }
+            let entry = Entry { version, read: read(object) };
+            objects.insert(name.clone(), entry).map(|entry| entry.read)
+        };
+        self.tell(name, before);
+    }
+
+    fn tell(&self, name: Name, before: Option<Read<K>>) {
+        let after = self.objects().get(&name).map(|entry| entry.read.clone());
+        (self.changed)(Change { name, before, after });
+    }
+
+    fn remove(&self, name: Name) {
+        if let Some(entry) = self.objects().remove(&name) {
+            (self.changed)(Change { name, before: Some(entry.read), after: None });
+        }
+    }
+}
+
+impl<K: Kind> Observer for Arc<Reflected<K>> {
+    fn listed(&self, items: Vec<Node>, _: &str) {
+        let there: Vec<Name> = items.iter().map(name).collect();
+        let mut gone: Vec<Name> = self.objects().keys().cloned().collect();
+        gone.retain(|name| !there.contains(name));
+        for name in gone {
+            self.remove(name);
+        }
+        for item in &items {
+            self.saw(item);
+        }
+        self.synced.send_replace(true);
+    }
+
+    fn applied(&self, object: &Node) {
+        self.saw(object);
+    }
+
+    fn deleted(&self, object: &Node) {
+        self.remove(name(object));
+    }
+}
+
+fn name(object: &Node) -> Name {
+    let text =
+        |key| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default().to_owned();
+    (text("namespace"), text("name"))
+}
+
+fn read<K: Kind>(object: &Node) -> Read<K> {
+    let (namespace, name) = name(object);
+    let malformed = |reason: String| Malformed {
+        kind: K::KIND,
+        namespace: namespace.clone(),
+        name: name.clone(),
+        field: String::new(),
+        reason,
+    };
+    let json = to_json(object).map_err(|error| malformed(error.to_string()))?;
+    let value = serde_json::from_str(&json).map_err(|error| malformed(error.to_string()))?;
+    flumen_api::read(&value).map(Arc::new).map_err(Arc::new)
+}

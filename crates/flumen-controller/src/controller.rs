@@ -1,0 +1,35 @@
+//! What all passes share.
+
+use std::sync::Arc;
+
+use flumen_api::{ExternalArtifact, GitRepository, Kustomization, OciRepository};
+use flumen_diff::Takeover;
+use flumen_kube::Client;
+
+use crate::{
+    Options,
+    cache::{Owned, Reflected},
+    events::Recorder,
+    kustomization::memory::Memory,
+    queue::Queue,
+    sources::Artifacts,
+};
+
+pub(crate) struct Controller {
+    pub(crate) client: Client,
+    pub(crate) options: Options,
+    pub(crate) queue: Queue,
+    pub(crate) kustomizations: Arc<Reflected<Kustomization>>,
+    pub(crate) git_repositories: Arc<Reflected<GitRepository>>,
+    pub(crate) oci_repositories: Arc<Reflected<OciRepository>>,
+    pub(crate) external_artifacts: Arc<Reflected<ExternalArtifact>>,
+    /// What is applied.
+    pub(crate) owned: Arc<Owned>,
+    /// What earlier passes have left.
+    pub(crate) memory: Memory,
+    pub(crate) artifacts: Artifacts,
+    /// Whose fields become ours.
+    pub(crate) takeover: Takeover,
+    pub(crate) kustomize_events: Recorder,
+    pub(crate) source_events: Recorder,
+}

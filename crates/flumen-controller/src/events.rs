@@ -1,0 +1,180 @@
+//! Events about the objects that are reconciled.
+//!
+//! They are posted by a task of their own, in the order in which they come, so that no pass waits for them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use flumen_api::Kind;
+use flumen_kube::{Client, Cluster as _, ObjectName, PatchType, Resource};
+use flumen_object::Gvk;
+use flumen_yaml::Text;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::json::tree;
+
+/// Events that are remembered, so that one that comes again is counted and not posted anew.
+const REMEMBERED: usize = 1024;
+/// Annotations of an object with this prefix are copied to its events.
+const COPIED: &str = "event.toolkit.fluxcd.io/";
+/// The longest message that a server takes.
+const LONGEST: usize = 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    Info,
+    Error,
+}
+
+/// Posts events in the name of one controller.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    sender: mpsc::UnboundedSender<Value>,
+    component: &'static str,
+}
+
+impl Recorder {
+    /// A recorder, and the work that must run for its events to be posted. It ends when all recorders are gone.
+    pub(crate) fn new(
+        client: Client,
+        component: &'static str,
+    ) -> (Self, impl Future<Output = ()> + Send) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { sender, component }, post_all(client, receiver, component))
+    }
+
+    /// Posts an event about an object. The keys of `metadata` get the group of its kind as prefix.
+    pub(crate) fn post<K: Kind>(
+        &self,
+        object: &K,
+        severity: Severity,
+        reason: &str,
+        message: &str,
+        metadata: &[(&str, &str)],
+    ) {
+        let about = object.metadata();
+        let mut annotations: BTreeMap<String, &str> = about
+            .annotations
+            .iter()
+            .filter(|(key, _)| key.starts_with(COPIED))
+            .map(|(key, value)| (key.clone(), value.as_str()))
+            .collect();
+        annotations
+            .extend(metadata.iter().map(|(key, value)| (format!("{}/{key}", K::GROUP), *value)));
+        let event = json!({
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"namespace": about.namespace, "annotations": annotations},
+            "involvedObject": {
+                "apiVersion": K::api_version(),
+                "kind": K::KIND,
+                "namespace": about.namespace,
+                "name": about.name,
+                "uid": about.uid,
+                "resourceVersion": about.resource_version,
+            },
+            "type": match severity { Severity::Info => "Normal", Severity::Error => "Warning" },
+            "reason": reason,
+            "message": cut(message),
+            "source": {"component": self.component},
+            "reportingComponent": self.component,
+            "reportingInstance": "",
+        });
+        // Nobody listens any more when the controller ends.
+        let _ = self.sender.send(event);
+    }
+}
+
+fn cut(message: &str) -> &str {
+    &message[..message.floor_char_boundary(LONGEST)]
+}
+
+async fn post_all(
+    client: Client,
+    mut events: mpsc::UnboundedReceiver<Value>,
+    component: &'static str,
+) {
+    let mut posted: VecDeque<(Value, String, u64)> = VecDeque::new();
+    while let Some(event) = events.recv().await {
+        let same = posted.iter().position(|(known, ..)| is_same(known, &event));
+        let answer = match same.and_then(|index| posted.remove(index)) {
+            Some((known, name, count)) => {
+                let answer = count_again(&client, &known, &name, count + 1, component).await;
+                posted.push_back((known, name, count + 1));
+                answer
+            }
+            None => match post(&client, &event, component).await {
+                Ok(name) => {
+                    posted.push_back((event, name, 1));
+                    if posted.len() > REMEMBERED {
+                        posted.pop_front();
+                    }
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        if let Err(error) = answer {
+            tracing::warn!(%error, "cannot post an event");
+        }
+    }
+}
+
+/// Whether two events say the same of the same object.
+fn is_same(a: &Value, b: &Value) -> bool {
+    let uid = |event: &Value| event["involvedObject"]["uid"].clone();
+    ["type", "reason", "message"].iter().all(|key| a[key] == b[key])
+        && uid(a) == uid(b)
+        && a["metadata"]["annotations"] == b["metadata"]["annotations"]
+}
+
+async fn post(client: &Client, event: &Value, manager: &str) -> Result<String, flumen_kube::Error> {
+    let now = Timestamp::now();
+    let about = event["involvedObject"]["name"].as_str().unwrap_or_default();
+    let name = format!("{about}.{:x}", now.as_nanosecond());
+    let mut body = event.clone();
+    body["metadata"]["name"] = json!(name);
+    body["firstTimestamp"] = json!(seconds(now));
+    body["lastTimestamp"] = json!(seconds(now));
+    body["count"] = json!(1);
+    let resource = resource();
+    client.create(object(&resource, event, &name), &tree(&body), manager).await?;
+    Ok(name)
+}
+
+async fn count_again(
+    client: &Client,
+    event: &Value,
+    name: &str,
+    count: u64,
+    manager: &str,
+) -> Result<(), flumen_kube::Error> {
+    let patch = json!({"count": count, "lastTimestamp": seconds(Timestamp::now())});
+    let resource = resource();
+    let object = object(&resource, event, name);
+    match client.patch(object, PatchType::Merge, &tree(&patch), manager).await {
+        Ok(_) => Ok(()),
+        // Events do not live for ever.
+        Err(error) if error.is_not_found() => post(client, event, manager).await.map(drop),
+        Err(error) => Err(error),
+    }
+}
+
+fn object<'a>(resource: &'a Resource, event: &'a Value, name: &'a str) -> ObjectName<'a> {
+    let namespace = event["metadata"]["namespace"].as_str().unwrap_or_default();
+    ObjectName { resource, namespace, name }
+}
+
+fn seconds(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn resource() -> Resource {
+    Resource {
+        gvk: Gvk::new(&Text::literal("v1"), Text::literal("Event")),
+        plural: "events".into(),
+        namespaced: true,
+        verbs: [].into(),
+    }
+}

@@ -1,0 +1,28 @@
+//! Kustomizations: one pass over one of them.
+//!
+//! [`pass`] shows the steps in their order, [`depends`] decides whether it may begin, [`artifact`] and [`build`] make
+//! objects of its source, [`store`] keeps the inventory in its status, [`finalize`] takes everything back.
+
+mod artifact;
+mod build;
+mod depends;
+mod failure;
+mod finalize;
+mod health;
+pub(crate) mod memory;
+mod outcome;
+mod pass;
+mod settings;
+mod store;
+mod target;
+
+pub(crate) use depends::depends_on;
+pub(crate) use pass::reconcile;
+pub(crate) use settings::takeover;
+
+/// The manager of the fields that are applied: Flux's, so that objects change hands without a write.
+pub(crate) const MANAGER: &str = "kustomize-controller";
+/// The manager of status and finalizers.
+pub(crate) const STATUS_MANAGER: &str = "gotk-kustomize-controller";
+/// The prefix of the marks on objects.
+pub(crate) const GROUP: &str = "kustomize.toolkit.fluxcd.io";

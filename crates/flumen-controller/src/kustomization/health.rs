@@ -1,0 +1,125 @@
+//! Health checks of a pass.
+
+use std::sync::Arc;
+
+use flumen_api::{
+    ConditionStatus, GoDuration, Kustomization, condition, delete_condition, set_condition,
+};
+use flumen_apply::{Change, WaitOptions, Waited, Watched, until_healthy};
+use flumen_health::HealthRules;
+use flumen_kube::Cluster as _;
+use flumen_object::{Gvk, ObjectId};
+use flumen_yaml::Text;
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{
+    failure::Failure,
+    outcome::{PROGRESSING, step_message},
+    pass::Pass,
+    target::Target,
+};
+use crate::events::Severity;
+
+/// The condition that tells of health checks.
+const HEALTHY: &str = "Healthy";
+
+impl Pass<'_> {
+    /// Waits until what was applied is healthy, as far as the Kustomization asks for that.
+    pub(super) async fn check_health(
+        &self,
+        object: &Kustomization,
+        target: &Target,
+        rules: Arc<HealthRules>,
+        applied: &[Waited],
+        changes: &[Change],
+        revision: &str,
+    ) -> Result<(), Failure> {
+        let spec = &object.spec;
+        let mut waited =
+            if spec.wait { applied.to_vec() } else { named_checks(target, object).await? };
+        // It would wait for itself.
+        waited.retain(|one| {
+            one.id.gvk.kind != "Kustomization"
+                || one.id.name != *self.key.name
+                || one.id.namespace != *self.key.namespace
+        });
+        if waited.is_empty() {
+            delete_condition(&mut self.state().object, HEALTHY);
+            return Ok(());
+        }
+        self.step("Running health checks", revision);
+        {
+            let mut state = self.state();
+            let running = step_message("Running health checks", revision, &state.object);
+            let now = Timestamp::now();
+            set_condition(
+                &mut state.object,
+                HEALTHY,
+                ConditionStatus::Unknown,
+                PROGRESSING,
+                &running,
+                now,
+            );
+        }
+        self.rest();
+        let began = Instant::now();
+        let options = WaitOptions {
+            selector: None,
+            rules,
+            fail_fast: true,
+            deadline: began + spec.timeout(),
+            watched: target.is_ours.then(|| self.controller.owned.clone() as Arc<dyn Watched>),
+        };
+        self.waits.notify_one();
+        let outcome = until_healthy(&target.client, &waited, &options, &flumen_apply::Silent).await;
+        let took = GoDuration(began.elapsed());
+        let now = Timestamp::now();
+        let was_healthy = {
+            let before = condition(object, HEALTHY).map(|healthy| healthy.status);
+            before == Some(ConditionStatus::True)
+        };
+        match outcome {
+            Ok(_) => {
+                let message = format!("Health check passed in {took}");
+                let healthy = ConditionStatus::True;
+                let mut state = self.state();
+                set_condition(&mut state.object, HEALTHY, healthy, "Succeeded", &message, now);
+                let is_new = object.status.last_applied_revision.as_deref() != Some(revision);
+                if !was_healthy || is_new && changes.iter().any(Change::is_write) {
+                    let object = &state.object;
+                    self.post(object, Severity::Info, PROGRESSING, &message, revision, false);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let reason = "HealthCheckFailed";
+                let unhealthy = ConditionStatus::False;
+                let cause = error.to_string();
+                let mut state = self.state();
+                set_condition(&mut state.object, HEALTHY, unhealthy, reason, &cause, now);
+                let message = format!("health check failed after {took}: {cause}");
+                Err(Failure::of_work(reason, message, spec.retry_interval()))
+            }
+        }
+    }
+}
+
+/// The objects that `healthChecks` names.
+async fn named_checks(target: &Target, object: &Kustomization) -> Result<Vec<Waited>, Failure> {
+    let mut waited = Vec::new();
+    for check in &object.spec.health_checks {
+        let api_version = check.api_version.clone().unwrap_or_else(|| "apps/v1".to_owned());
+        let gvk = Gvk::new(&Text::from(api_version), Text::from(check.kind.as_str()));
+        let served = target.client.preferred_resource(&gvk.group, &gvk.kind).await;
+        let resource = served.map_err(|error| {
+            let retry = object.spec.retry_interval();
+            Failure::of_work("HealthCheckFailed", error.to_string(), retry)
+        })?;
+        let gvk = resource.as_ref().map_or(gvk, |resource| resource.gvk.clone());
+        let namespace = Text::from(check.namespace.clone().unwrap_or_default());
+        let id = ObjectId { gvk, namespace, name: Text::from(check.name.as_str()) };
+        waited.push(Waited { id, resource, vanishes: false });
+    }
+    Ok(waited)
+}

@@ -1,0 +1,460 @@
+//! One pass over a Kustomization, from its source to its status.
+//!
+//! The steps are in [`Pass::work`]. What they have to say is kept in the object and written once, at the end; before
+//! that only when objects are about to appear that the inventory does not name, and when it takes longer than a second.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use flumen_api::{
+    ConditionStatus, GoDuration, Kustomization, READY, is_ready, mark_reconciling, set_condition,
+};
+use flumen_apply::{Action, Change, Inventory, Progress, Report, Watched as _};
+use flumen_health::HealthRules;
+use jiff::Timestamp;
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit},
+    time::{Instant, sleep},
+};
+
+use super::{
+    STATUS_MANAGER, artifact, build, depends,
+    failure::{Failure, Said},
+    finalize,
+    memory::Remembered,
+    outcome::{
+        PROGRESSING, SUCCEEDED, Success, apply_failure, fail, handle_request, lines, record,
+        step_message, succeed,
+    },
+    settings::{apply_options, health_rules},
+    store::{self, StatusStore},
+    target::{Target, target},
+};
+use crate::{
+    Controller, Key,
+    events::Severity,
+    queue::Next,
+    status::{self, FINALIZER, set_finalizer},
+};
+
+/// Work that takes longer is shown while it goes on.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+
+/// Reconciles a Kustomization. The permit is given back when there is nothing to do but to wait.
+pub(crate) async fn reconcile(
+    controller: &Controller,
+    key: &Key,
+    permit: OwnedSemaphorePermit,
+) -> Next {
+    let object = match controller.kustomizations.get(&key.namespace, &key.name) {
+        Some(Ok(object)) => object,
+        Some(Err(malformed)) => {
+            tracing::error!(object = %key, error = %malformed, "cannot be read");
+            return Next::Rest;
+        }
+        None => {
+            controller.memory.forget(key);
+            return Next::Rest;
+        }
+    };
+    if object.metadata.deletion_timestamp.is_some() {
+        return finalize::finalize(controller, key, &object).await;
+    }
+    let object = if object.metadata.finalizers.iter().any(|name| name == FINALIZER) {
+        object
+    } else {
+        match set_finalizer(&controller.client, object.as_ref(), true, STATUS_MANAGER).await {
+            Ok(node) => controller.kustomizations.saw(&node),
+            // What has changed is on its way to us.
+            Err(error) if error.is_conflict() || error.is_not_found() => return Next::Rest,
+            Err(error) => {
+                tracing::error!(object = %key, %error, "cannot add the finalizer");
+                return Next::Retry;
+            }
+        }
+        match controller.kustomizations.get(&key.namespace, &key.name) {
+            Some(Ok(object)) => object,
+            _ => return Next::Now,
+        }
+    };
+    let pass = Pass {
+        controller,
+        key,
+        started: Instant::now(),
+        permit: Mutex::new(Some(permit)),
+        waits: Notify::new(),
+        state: Mutex::new(State {
+            object: object.as_ref().clone(),
+            written: object,
+            build_digest: None,
+            is_shown: false,
+        }),
+    };
+    pass.run().await
+}
+
+pub(super) struct Pass<'a> {
+    pub(super) controller: &'a Controller,
+    pub(super) key: &'a Key,
+    started: Instant,
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
+    /// All that is left is to wait for health.
+    pub(super) waits: Notify,
+    state: Mutex<State>,
+}
+
+pub(super) struct State {
+    /// The object with all that this pass has to say of it.
+    pub(super) object: Kustomization,
+    /// The object as the cluster has it.
+    written: Arc<Kustomization>,
+    /// Set when the build has succeeded.
+    build_digest: Option<String>,
+    /// The cluster has been told that work goes on.
+    is_shown: bool,
+}
+
+impl Pass<'_> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn object(&self) -> Kustomization {
+        self.state().object.clone()
+    }
+
+    async fn run(&self) -> Next {
+        if self.state().object.spec.suspend {
+            return self.end_suspended().await;
+        }
+        let outcome = {
+            let work = self.work();
+            tokio::pin!(work);
+            let superseded = self.superseded();
+            tokio::pin!(superseded);
+            let shown = sleep(SHOWN_AFTER);
+            tokio::pin!(shown);
+            let mut is_shown = false;
+            loop {
+                tokio::select! {
+                    outcome = &mut work => break outcome,
+                    failure = &mut superseded => break Err(failure),
+                    () = &mut shown, if !is_shown => {
+                        is_shown = true;
+                        self.show().await;
+                    }
+                }
+            }
+        };
+        self.end(outcome).await
+    }
+
+    /// Ends when something newer than what is waited for has come.
+    async fn superseded(&self) -> Failure {
+        self.waits.notified().await;
+        if !self.controller.options.cancel_health_checks {
+            std::future::pending::<()>().await;
+        }
+        let by = self.controller.queue.changed(self.key).await;
+        let said = format!("Health checks canceled due to new reconciliation triggered by {by}");
+        let message = format!("New reconciliation triggered by {by}");
+        let mut failure = Failure::waiting("HealthCheckCanceled", message, Next::Now);
+        failure.is_retried = true;
+        failure.saying(Said::Info(said))
+    }
+
+    async fn work(&self) -> Result<Success, Failure> {
+        let (controller, object) = (self.controller, self.object());
+        let retry = object.spec.retry_interval();
+        let rules = health_rules(&object, self.is_impersonating(&object))?;
+        let artifact = artifact::resolve(controller, &object)?;
+        depends::check(controller, &object, &artifact).await?;
+
+        let revision = artifact.revision.as_str();
+        self.step("Fetching manifests", revision);
+        let tree = artifact::tree(controller, &artifact).await?;
+        build::check_path(tree.as_ref(), &object.spec.path)
+            .map_err(|error| Failure::of_work("ArtifactFailed", error, retry))?;
+
+        self.state().object.status.last_attempted_revision = Some(revision.to_owned());
+        self.step("Building manifests", revision);
+        let target = target(controller, &object).await.map_err(|error| {
+            let said = Said::Error(format!("failed to build kube client: {error}"));
+            Failure::of_work("ReconciliationFailed", error, retry).saying(said)
+        })?;
+        let input = build::Input::new(controller, &object, &artifact).await;
+        if let Some(remembered) = controller.memory.get(self.key)
+            && self.is_as_it_was(&object, &target, &rules, &remembered)
+            && let Some(input) = remembered.input.is_same(&input, tree.as_ref())
+        {
+            self.state().build_digest = Some(remembered.digest.clone());
+            controller.memory.set(self.key, Remembered { input, ..remembered });
+            return Ok(Success::of(&artifact));
+        }
+        let built = build::build(controller, &object, tree, input)
+            .await
+            .map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
+        self.state().build_digest = Some(built.digest.clone());
+
+        self.step("Detecting drift", revision);
+        let changes = Changes::new(self);
+        let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
+        let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
+        let (before, unreadable) =
+            store::read(object.status.inventory.as_ref(), remembered.as_ref());
+        let store = StatusStore::new(self, before);
+        let applied =
+            flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
+        let committed = match &applied {
+            Ok(outcome) => Some(outcome.inventory.clone()),
+            Err(_) => store.committed(),
+        };
+        if let Some(inventory) = &committed {
+            self.state().object.status.inventory = Some(store::entries(inventory));
+        }
+        let changes = changes.into_changes();
+        self.tell_changes(revision, &changes, committed.is_some());
+        let outcome = match (applied, unreadable) {
+            (Ok(outcome), None) => outcome,
+            (Ok(_), Some(unreadable)) => {
+                return Err(Failure::of_work("ReconciliationFailed", unreadable, retry));
+            }
+            (Err(error), _) => return Err(apply_failure(&error, &changes, retry)),
+        };
+
+        self.check_health(&object, &target, rules, &outcome.waited, &changes, revision).await?;
+        let remembered =
+            Remembered { input: built.input, digest: built.digest, inventory: outcome.inventory };
+        controller.memory.set(self.key, remembered);
+        Ok(Success::of(&artifact))
+    }
+
+    fn is_impersonating(&self, object: &Kustomization) -> bool {
+        object.spec.service_account_name.is_some()
+            || self.controller.options.default_service_account.is_some()
+    }
+
+    /// Whether everything is applied and healthy as the last pass has left it, by what the watches tell.
+    fn is_as_it_was(
+        &self,
+        object: &Kustomization,
+        target: &Target,
+        rules: &HealthRules,
+        remembered: &Remembered,
+    ) -> bool {
+        let owned = &self.controller.owned;
+        let checks_health = object.spec.wait || !object.spec.health_checks.is_empty();
+        let (recorded, unreadable) = store::read(object.status.inventory.as_ref(), None);
+        let mut ids = recorded.entries().into_iter().map(|entry| &entry.id);
+        target.is_ours
+            && unreadable.is_none()
+            && recorded.len() == remembered.inventory.len()
+            && ids.all(|id| remembered.inventory.contains(id))
+            && (object.spec.wait || object.spec.health_checks.is_empty())
+            && remembered.inventory.entries().into_iter().all(|entry| {
+                let seen = entry.seen.as_ref();
+                let is_same = owned
+                    .sight(&entry.id)
+                    .is_some_and(|sight| seen.is_some_and(|seen| seen.live == sight.digest));
+                let is_healthy = || {
+                    let health = owned.health(&entry.id);
+                    rules.is_built_in(&entry.id.gvk)
+                        && health.is_some_and(|one| one.status == flumen_health::Status::Current)
+                };
+                is_same && (!checks_health || is_healthy())
+            })
+    }
+
+    /// Gives others their turn: from here on there is little to do.
+    pub(super) fn rest(&self) {
+        self.permit.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Notes which step is under way.
+    pub(super) fn step(&self, what: &str, revision: &str) {
+        let mut state = self.state();
+        let message = step_message(what, revision, &state.object);
+        let now = Timestamp::now();
+        mark_reconciling(&mut state.object, PROGRESSING, &message, now);
+        let unknown = ConditionStatus::Unknown;
+        let in_progress = "Reconciliation in progress";
+        set_condition(&mut state.object, READY, unknown, PROGRESSING, in_progress, now);
+    }
+
+    /// Tells the cluster that work goes on, if it has not been told.
+    async fn show(&self) {
+        let (before, after) = {
+            let mut state = self.state();
+            if std::mem::replace(&mut state.is_shown, true) {
+                return;
+            }
+            (state.written.clone(), state.object.clone())
+        };
+        if let Err(error) = self.write(&before, &after).await {
+            tracing::warn!(object = %self.key, %error, "cannot show progress");
+        }
+    }
+
+    /// Names objects in the status before they appear.
+    pub(super) async fn write_inventory(
+        &self,
+        inventory: &Inventory,
+    ) -> Result<(), flumen_kube::Error> {
+        let (before, after) = {
+            let mut state = self.state();
+            state.is_shown = true;
+            state.object.status.inventory = Some(store::entries(inventory));
+            (state.written.clone(), state.object.clone())
+        };
+        self.write(&before, &after).await
+    }
+
+    async fn write(
+        &self,
+        before: &Kustomization,
+        after: &Kustomization,
+    ) -> Result<(), flumen_kube::Error> {
+        let answer = status::write(&self.controller.client, before, after, STATUS_MANAGER).await?;
+        if let Some(node) = answer {
+            self.controller.kustomizations.saw(&node);
+            let mut written = after.clone();
+            let version = node.at(&["metadata", "resourceVersion"]);
+            let version = version.and_then(flumen_yaml::Node::as_str).unwrap_or_default();
+            version.clone_into(&mut written.metadata.resource_version);
+            self.state().written = Arc::new(written);
+        }
+        Ok(())
+    }
+
+    async fn end_suspended(&self) -> Next {
+        let (before, after) = {
+            let mut state = self.state();
+            handle_request(&mut state.object);
+            if is_ready(&state.object) {
+                state.object.status.observed_generation = state.object.metadata.generation;
+            }
+            (state.written.clone(), state.object.clone())
+        };
+        match self.write(&before, &after).await {
+            Err(error) if !error.is_not_found() => Next::Retry,
+            _ => Next::Rest,
+        }
+    }
+
+    /// Says what came of the pass, in one write.
+    async fn end(&self, outcome: Result<Success, Failure>) -> Next {
+        let took = self.started.elapsed();
+        let interval = self.state().object.spec.interval;
+        let (before, after, next) = {
+            let mut state = self.state();
+            let next = match &outcome {
+                Ok(success) => {
+                    succeed(&mut state.object, success);
+                    Next::After(self.controller.options.jittered(interval.0))
+                }
+                Err(failure) => {
+                    fail(&mut state.object, failure);
+                    failure.next
+                }
+            };
+            handle_request(&mut state.object);
+            if let Some(digest) = state.build_digest.clone() {
+                record(&mut state.object, digest, took);
+            }
+            (state.written.clone(), state.object.clone(), next)
+        };
+        if let Err(error) = self.write(&before, &after).await {
+            if error.is_not_found() {
+                return Next::Rest;
+            }
+            tracing::error!(object = %self.key, %error, "cannot write the status");
+            return Next::Retry;
+        }
+        let took = GoDuration(took);
+        match &outcome {
+            Ok(success) => {
+                tracing::info!(object = %self.key, revision = %success.revision, %took, "applied");
+                let message = format!("Reconciliation finished in {took}, next run in {interval}");
+                let revision = &success.revision;
+                self.post(&after, Severity::Info, SUCCEEDED, &message, revision, true);
+            }
+            Err(failure) => {
+                tracing::error!(object = %self.key, reason = failure.reason, error = %failure.message, "failed");
+                let revision = after.status.last_attempted_revision.clone().unwrap_or_default();
+                let (severity, message) = match &failure.event {
+                    Said::Nothing => return next,
+                    Said::Message => (Severity::Error, &failure.message),
+                    Said::Error(message) => (Severity::Error, message),
+                    Said::Info(message) => (Severity::Info, message),
+                };
+                self.post(&after, severity, failure.reason, message, &revision, false);
+            }
+        }
+        next
+    }
+
+    fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
+        if !is_applied {
+            return;
+        }
+        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
+            changes.iter().partition(|change| change.action == Action::Deleted);
+        for changes in [applied, pruned] {
+            let lines = lines(changes.into_iter());
+            if !lines.is_empty() {
+                let object = self.object();
+                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
+            }
+        }
+    }
+
+    pub(super) fn post(
+        &self,
+        object: &Kustomization,
+        severity: Severity,
+        reason: &str,
+        message: &str,
+        revision: &str,
+        updates_commit_status: bool,
+    ) {
+        let mut metadata = Vec::new();
+        if !revision.is_empty() {
+            metadata.push(("revision", revision));
+        }
+        if updates_commit_status {
+            metadata.push(("commit_status", "update"));
+        }
+        self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
+    }
+}
+
+/// Collects what a run does, and lets others work while it waits for kinds.
+struct Changes<'a> {
+    pass: &'a Pass<'a>,
+    changes: Mutex<Vec<Change>>,
+}
+
+impl<'a> Changes<'a> {
+    const fn new(pass: &'a Pass<'a>) -> Self {
+        Self { pass, changes: Mutex::new(Vec::new()) }
+    }
+
+    fn into_changes(self) -> Vec<Change> {
+        self.changes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Report for Changes<'_> {
+    fn report(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Changed(change) => {
+                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+                changes.push((*change).clone());
+            }
+            Progress::Deferred(_) | Progress::Waiting(_) => self.pass.rest(),
+            Progress::Reviewing { .. } => {}
+        }
+    }
+}

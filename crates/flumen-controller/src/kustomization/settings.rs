@@ -1,0 +1,105 @@
+//! How a Kustomization is applied and judged, from its spec and the flags of the controller.
+
+use std::sync::Arc;
+
+use flumen_api::{Kustomization, KustomizationSpec};
+use flumen_apply::{Owner, Prune, Watched};
+use flumen_diff::{FormerManager, IgnoreRule, IgnoreRules, Operation, Selector, Takeover};
+use flumen_health::{HealthCheck, HealthRules};
+
+use super::{GROUP, MANAGER, failure::Failure, finalize, target::Target};
+use crate::{Controller, Key};
+
+pub(super) fn owner(key: &Key) -> Owner {
+    Owner {
+        manager: MANAGER.to_owned(),
+        group: GROUP.to_owned(),
+        name: key.name.clone(),
+        namespace: key.namespace.clone(),
+    }
+}
+
+/// Whose fields become ours: those of kubectl, and of the managers that flags name.
+pub(crate) fn takeover(managers: &[String]) -> Takeover {
+    let mut takeover = Takeover::default();
+    for manager in managers {
+        for operation in [Operation::Apply, Operation::Update] {
+            takeover.managers.push(FormerManager { prefix: manager.clone(), operation });
+        }
+    }
+    takeover
+}
+
+/// How the objects of a Kustomization are applied.
+pub(super) fn apply_options(
+    controller: &Controller,
+    key: &Key,
+    object: &Kustomization,
+    target: &Target,
+    rules: &Arc<HealthRules>,
+    revision: &str,
+) -> Result<flumen_apply::Options, Failure> {
+    let spec = &object.spec;
+    let mut options = flumen_apply::Options::new(owner(key));
+    options.timeout = spec.timeout();
+    options.concurrency = controller.options.concurrent_requests;
+    options.force = spec.force;
+    options.prune = match (spec.prune, controller.options.prune_guard) {
+        (false, _) => Prune::Forget,
+        (true, true) if !finalize::allows_large_prune(object, revision) => Prune::Guarded,
+        (true, _) => Prune::Unguarded,
+    };
+    options.strict_kinds = !controller.options.defer_unknown_kinds;
+    options.takeover = controller.takeover.clone();
+    options.ignore = ignore_rules(spec)
+        .map_err(|error| Failure::of_work("ReconciliationFailed", error, spec.retry_interval()))?;
+    options.health = rules.clone();
+    if target.is_ours {
+        options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
+    }
+    Ok(options)
+}
+
+/// The differences that do not count.
+fn ignore_rules(spec: &KustomizationSpec) -> Result<IgnoreRules, String> {
+    let rules: Vec<IgnoreRule> = spec
+        .ignore
+        .iter()
+        .map(|rule| IgnoreRule {
+            paths: rule.paths.clone(),
+            target: rule.target.clone().map(|target| Selector {
+                group: target.group.unwrap_or_default(),
+                version: target.version.unwrap_or_default(),
+                kind: target.kind.unwrap_or_default(),
+                name: target.name.unwrap_or_default(),
+                namespace: target.namespace.unwrap_or_default(),
+                label_selector: target.label_selector.unwrap_or_default(),
+                annotation_selector: target.annotation_selector.unwrap_or_default(),
+            }),
+        })
+        .collect();
+    IgnoreRules::new(&rules).map_err(|error| error.to_string())
+}
+
+/// What counts as healthy.
+pub(super) fn health_rules(
+    object: &Kustomization,
+    is_impersonating: bool,
+) -> Result<Arc<HealthRules>, Failure> {
+    let checks: Vec<HealthCheck> = object
+        .spec
+        .health_check_exprs
+        .iter()
+        .map(|check| HealthCheck {
+            api_version: check.api_version.clone(),
+            kind: check.kind.clone().unwrap_or_default(),
+            current: check.current.clone(),
+            in_progress: check.in_progress.clone().unwrap_or_default(),
+            failed: check.failed.clone().unwrap_or_default(),
+        })
+        .collect();
+    HealthRules::new(&checks, is_impersonating).map(Arc::new).map_err(|error| {
+        let why = "Reconciliation failed terminally due to configuration error";
+        Failure::terminal("InvalidCELExpression", format!("{why}: {error}"))
+    })
+}

@@ -1,0 +1,96 @@
+//! What the flags of the controller decide.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::queue::Backoff;
+
+/// How the controller works. The defaults are Flux's, except where Flumen is better by default.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Options {
+    /// Where artifacts are kept.
+    pub storage: PathBuf,
+    /// The host under which others fetch artifacts from us.
+    pub advertised_host: String,
+    /// Passes that work at the same time; those that only wait do not count.
+    pub concurrent: usize,
+    /// Requests of one pass that are under way at the same time.
+    pub concurrent_requests: usize,
+    /// Until something that is not there yet is looked for again.
+    pub requeue_dependency: Duration,
+    /// How far intervals are spread, in percent.
+    pub interval_jitter: u32,
+    pub min_retry_delay: Duration,
+    pub max_retry_delay: Duration,
+    /// One namespace, or all.
+    pub namespace: Option<String>,
+    /// Only objects with these labels.
+    pub selector: Option<String>,
+    /// Whose rights are used where an object names no service account.
+    pub default_service_account: Option<String>,
+    /// Sources of other namespaces are refused.
+    pub no_cross_namespace_refs: bool,
+    pub no_remote_bases: bool,
+    /// Managers whose fields are taken over, beside kubectl.
+    pub override_managers: Vec<String>,
+    /// Variables that nobody sets are errors.
+    pub strict_substitutions: bool,
+    /// Objects of kinds that are not served yet are waited for; otherwise they fail the pass.
+    pub defer_unknown_kinds: bool,
+    /// A build that would delete most of what there is waits for a word.
+    pub prune_guard: bool,
+    /// Drift is corrected when it is seen, not only at the next interval.
+    pub correct_drift_at_once: bool,
+    /// ExternalArtifacts may be sources.
+    pub external_artifacts: bool,
+    /// A newer revision ends the wait for the health of an older one.
+    pub cancel_health_checks: bool,
+    /// All ConfigMaps and Secrets that are referred to are watched, not only those with the label.
+    pub watch_all_references: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            storage: PathBuf::from("/data"),
+            advertised_host: "localhost".to_owned(),
+            concurrent: 16,
+            concurrent_requests: 4,
+            requeue_dependency: Duration::from_secs(30),
+            interval_jitter: 5,
+            min_retry_delay: Duration::from_millis(750),
+            max_retry_delay: Duration::from_mins(15),
+            namespace: None,
+            selector: None,
+            default_service_account: None,
+            no_cross_namespace_refs: false,
+            no_remote_bases: false,
+            override_managers: Vec::new(),
+            strict_substitutions: true,
+            defer_unknown_kinds: true,
+            prune_guard: true,
+            correct_drift_at_once: true,
+            external_artifacts: true,
+            cancel_health_checks: true,
+            watch_all_references: false,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn backoff(&self) -> Backoff {
+        Backoff { first: self.min_retry_delay, longest: self.max_retry_delay }
+    }
+
+    /// An interval, a little longer or shorter, so that what began together does not go on together.
+    pub(crate) fn jittered(&self, interval: Duration) -> Duration {
+        let percent = self.interval_jitter.min(100);
+        if percent == 0 {
+            return interval;
+        }
+        // A fraction between -1 and 1 from the bits of a new identity; nothing depends on its quality.
+        let bits = uuid::Uuid::new_v4().as_u128() as u32;
+        let fraction = f64::from(bits) / f64::from(u32::MAX) * 2.0 - 1.0;
+        interval.mul_f64(1.0 + fraction * f64::from(percent) / 100.0)
+    }
+}

@@ -1,0 +1,68 @@
+//! ConfigMaps and Secrets that objects refer to.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flumen_kube::{Client, Cluster as _, ObjectName, Resource};
+use flumen_object::Gvk;
+use flumen_yaml::{Node, Text};
+
+/// The content of a Secret. It is never printed.
+pub(crate) type Secret = BTreeMap<String, Vec<u8>>;
+
+/// Why an object cannot be read, in the words of the API server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReferenceError {
+    #[error("{0} \"{1}\" not found")]
+    NotFound(&'static str, String),
+    #[error(transparent)]
+    Cluster(#[from] flumen_kube::Error),
+}
+
+pub(crate) fn core_resource(kind: &'static str, plural: &'static str) -> Resource {
+    Resource {
+        gvk: Gvk::new(&Text::literal("v1"), Text::literal(kind)),
+        plural: plural.into(),
+        namespaced: true,
+        verbs: [].into(),
+    }
+}
+
+pub(crate) async fn secret(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+) -> Result<Secret, ReferenceError> {
+    let object = get(client, "Secret", "secrets", namespace, name).await?;
+    let decode = |(key, text): (String, String)| Some((key, STANDARD.decode(text).ok()?));
+    Ok(data(&object).into_iter().filter_map(decode).collect())
+}
+
+pub(crate) async fn config_map(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+) -> Result<BTreeMap<String, String>, ReferenceError> {
+    get(client, "ConfigMap", "configmaps", namespace, name).await.map(|object| data(&object))
+}
+
+async fn get(
+    client: &Client,
+    kind: &'static str,
+    plural: &'static str,
+    namespace: &str,
+    name: &str,
+) -> Result<Node, ReferenceError> {
+    let resource = core_resource(kind, plural);
+    let object = ObjectName { resource: &resource, namespace, name };
+    let found = client.get(object).await?;
+    found.ok_or_else(|| ReferenceError::NotFound(plural, name.to_owned()))
+}
+
+fn data(object: &Node) -> BTreeMap<String, String> {
+    let data = object.get("data").and_then(Node::as_map);
+    let pairs = data.into_iter().flat_map(|data| data.iter());
+    pairs
+        .filter_map(|entry| Some((entry.key.to_string(), entry.value.as_str()?.to_owned())))
+        .collect()
+}

@@ -1,0 +1,1 @@
+//! GitRepository: a commit of a Git repository.

@@ -1,0 +1,74 @@
+//! Writing what is known of an object back into it.
+
+use flumen_api::Kind;
+use flumen_kube::{Client, Cluster as _, Error, ObjectName, PatchType, Resource};
+use flumen_object::Gvk;
+use flumen_yaml::Node;
+use serde_json::{Value, json};
+
+use crate::json::{merge_patch, tree};
+
+/// The finalizer of everything that leaves something behind.
+pub(crate) const FINALIZER: &str = "finalizers.fluxcd.io";
+/// The annotation that asks for a pass.
+const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
+
+/// How a kind that we define is served; the server need not be asked.
+pub(crate) fn resource<K: Kind>() -> Resource {
+    Resource {
+        gvk: Gvk::new(&K::api_version().into(), K::KIND.into()),
+        plural: K::PLURAL.into(),
+        namespaced: true,
+        verbs: [].into(),
+    }
+}
+
+/// What a user has asked for with the annotation, if anything.
+pub(crate) fn requested_at<K: Kind>(object: &K) -> Option<&String> {
+    object.metadata().annotations.get(REQUESTED_AT)
+}
+
+/// Writes what differs between two states of one object's status. `None` when nothing does.
+pub(crate) async fn write<K: Kind>(
+    client: &Client,
+    before: &K,
+    after: &K,
+    manager: &str,
+) -> Result<Option<Node>, Error> {
+    let Some(patch) = merge_patch(&status(before), &status(after)) else { return Ok(None) };
+    let resource = resource::<K>();
+    let object = name(&resource, after);
+    let body = tree(&json!({ "status": patch }));
+    client.patch_status(object, &body, manager).await.map(Some)
+}
+
+fn status<K: Kind>(object: &K) -> Value {
+    let mut value = serde_json::to_value(object).unwrap_or_default();
+    value.get_mut("status").map(Value::take).unwrap_or_else(|| json!({}))
+}
+
+/// Adds or removes our finalizer. The object must be as we know it: another's finalizer is never overwritten.
+pub(crate) async fn set_finalizer<K: Kind>(
+    client: &Client,
+    object: &K,
+    is_set: bool,
+    manager: &str,
+) -> Result<Node, Error> {
+    let metadata = object.metadata();
+    let mut finalizers: Vec<&str> = metadata.finalizers.iter().map(String::as_str).collect();
+    finalizers.retain(|name| *name != FINALIZER);
+    if is_set {
+        finalizers.push(FINALIZER);
+    }
+    let patch = json!({"metadata": {
+        "finalizers": finalizers,
+        "resourceVersion": metadata.resource_version,
+    }});
+    let resource = resource::<K>();
+    client.patch(name(&resource, object), PatchType::Merge, &tree(&patch), manager).await
+}
+
+fn name<'a, K: Kind>(resource: &'a Resource, object: &'a K) -> ObjectName<'a> {
+    let metadata = object.metadata();
+    ObjectName { resource, namespace: &metadata.namespace, name: &metadata.name }
+}

@@ -1,0 +1,205 @@
+//! Who is woken by what.
+
+use flumen_api::{
+    Artifact, ConditionStatus, Kustomization, READY, SourceKind, condition, is_ready,
+    is_reconciling,
+};
+
+use crate::{
+    Controller, Key, Kind,
+    cache::{
+        owned::Moved,
+        reflected::{Change, Read},
+    },
+    kustomization::depends_on,
+    queue::Trigger,
+    status::requested_at,
+};
+
+/// What the caches have seen.
+#[derive(Debug)]
+pub(crate) enum News {
+    Kustomization(Change<Kustomization>),
+    /// A source: whether it is to be reconciled, and its artifact before and after.
+    Source {
+        key: Key,
+        is_asked: bool,
+        is_gone: bool,
+        before: Option<Artifact>,
+        after: Option<Artifact>,
+    },
+    Moved(Moved),
+}
+
+impl News {
+    /// What happened to a source.
+    pub(crate) fn of_source<K: flumen_api::Kind>(
+        kind: Kind,
+        change: Change<K>,
+        artifact: impl Fn(&K) -> Option<Artifact>,
+    ) -> Self {
+        let of = |read: &Option<Read<K>>| match read {
+            Some(Ok(object)) => artifact(object),
+            _ => None,
+        };
+        Self::Source {
+            is_asked: is_asked(&change),
+            is_gone: change.after.is_none(),
+            before: of(&change.before),
+            after: of(&change.after),
+            key: Key::new(kind, change.name.0, change.name.1),
+        }
+    }
+}
+
+/// Whether a change of an object asks for a pass over it: it is new, its spec has changed, it is to be deleted, or
+/// somebody asks.
+fn is_asked<K: flumen_api::Kind>(change: &Change<K>) -> bool {
+    let Some(after) = &change.after else { return false };
+    match (&change.before, after) {
+        (Some(Ok(before)), Ok(after)) => {
+            let (old, new) = (before.metadata(), after.metadata());
+            old.uid != new.uid
+                || old.generation != new.generation
+                || old.deletion_timestamp != new.deletion_timestamp
+                || requested_at(before.as_ref()) != requested_at(after.as_ref())
+        }
+        _ => true,
+    }
+}
+
+/// Puts into the queue what the news concern.
+pub(crate) fn handle(controller: &Controller, news: News) {
+    match news {
+        News::Kustomization(change) => of_kustomization(controller, &change),
+        News::Source { key, is_asked, is_gone, before, after } => {
+            if is_gone {
+                controller.queue.forget(&key);
+            }
+            let revision = |artifact: &Option<Artifact>| {
+                artifact.as_ref().map(|artifact| artifact.revision.clone())
+            };
+            if revision(&before) != revision(&after) {
+                wake_users(controller, &key, after.as_ref());
+            }
+            if is_asked {
+                controller.queue.add(key, Trigger::Due);
+            }
+        }
+        News::Moved(moved) => of_moved(controller, moved),
+    }
+}
+
+fn of_kustomization(controller: &Controller, change: &Change<Kustomization>) {
+    let (namespace, name) = &change.name;
+    let key = Key::new(Kind::Kustomization, namespace, name);
+    if is_asked(change) {
+        let by = Trigger::Changed(key.to_string());
+        controller.queue.add(key, by);
+    } else if change.after.is_none() {
+        controller.memory.forget(&key);
+        controller.queue.forget(&key);
+    }
+    if state(change.before.as_ref()) != state(change.after.as_ref()) {
+        wake_dependants(controller, &change.name);
+    }
+}
+
+/// What those who depend on a Kustomization look at.
+fn state(read: Option<&Read<Kustomization>>) -> Option<(bool, i64, i64, Option<&str>)> {
+    let object = read?.as_ref().ok()?;
+    let ready = condition(object.as_ref(), READY).map(|ready| ready.status);
+    Some((
+        ready == Some(ConditionStatus::True),
+        object.metadata.generation,
+        object.status.observed_generation,
+        object.status.last_applied_revision.as_deref(),
+    ))
+}
+
+/// Wakes those who wait for a Kustomization.
+fn wake_dependants(controller: &Controller, name: &(String, String)) {
+    for object in controller.kustomizations.all() {
+        let waits = condition(object.as_ref(), READY)
+            .is_some_and(|ready| ready.reason == "DependencyNotReady");
+        if waits && depends_on(&object).any(|dependency| dependency == *name) {
+            controller.queue.add(key_of(&object), Trigger::Due);
+        }
+    }
+}
+
+/// Wakes those who build from a source, dependencies before those who depend on them.
+fn wake_users(controller: &Controller, source: &Key, artifact: Option<&Artifact>) {
+    let Some(artifact) = artifact else { return };
+    let mut users: Vec<_> = controller
+        .kustomizations
+        .all()
+        .into_iter()
+        .filter(|object| {
+            let reference = &object.spec.source_ref;
+            kind_of(reference.kind) == Some(source.kind)
+                && reference.name == source.name
+                && object.source_namespace() == source.namespace
+        })
+        .filter(|object| {
+            let attempted = object.status.last_attempted_revision.as_deref();
+            !(attempted == Some(&artifact.revision)
+                && (is_ready(object.as_ref()) || is_reconciling(object.as_ref())))
+        })
+        .collect();
+    users.sort_by_cached_key(|object| depth(controller, object));
+    for object in users {
+        controller.queue.add(key_of(&object), Trigger::Changed(source.to_string()));
+    }
+}
+
+const fn kind_of(kind: SourceKind) -> Option<Kind> {
+    match kind {
+        SourceKind::GitRepository => Some(Kind::GitRepository),
+        SourceKind::OciRepository => Some(Kind::OciRepository),
+        SourceKind::ExternalArtifact => Some(Kind::ExternalArtifact),
+        SourceKind::Bucket => None,
+    }
+}
+
+/// No chain of dependencies is longer; one that is runs in a circle.
+const DEEPEST: usize = 64;
+
+/// How many dependencies stand behind one another.
+fn depth(controller: &Controller, object: &Kustomization) -> usize {
+    let mut names: Vec<_> = depends_on(object).collect();
+    let mut depth = 0;
+    while !names.is_empty() && depth < DEEPEST {
+        depth += 1;
+        let there = names.iter().filter_map(|(namespace, name)| {
+            controller.kustomizations.get(namespace, name).and_then(Result::ok)
+        });
+        let mut next: Vec<_> =
+            there.flat_map(|object| depends_on(&object).collect::<Vec<_>>()).collect();
+        next.sort();
+        next.dedup();
+        names = next;
+    }
+    depth
+}
+
+/// Wakes the owner of an object that is no longer as it was applied.
+fn of_moved(controller: &Controller, moved: Moved) {
+    if !controller.options.correct_drift_at_once {
+        return;
+    }
+    let key = Key::new(Kind::Kustomization, moved.owner.0, moved.owner.1);
+    let is_drift = controller.memory.with(&key, |remembered| {
+        let entry = remembered.inventory.get(&moved.id);
+        let seen = entry.and_then(|entry| entry.seen.as_ref());
+        seen.is_some_and(|seen| Some(seen.live) != moved.digest)
+    });
+    if is_drift == Some(true) {
+        tracing::info!(object = %key, drifted = %moved.id, "drift");
+        controller.queue.add(key, Trigger::Due);
+    }
+}
+
+fn key_of(object: &Kustomization) -> Key {
+    Key::new(Kind::Kustomization, &object.metadata.namespace, &object.metadata.name)
+}
