@@ -1,17 +1,27 @@
-//! OCIRepository: an artifact in a registry.
+//! `OCIRepository`: an artifact in a registry.
 
 use std::{sync::Arc, time::Duration};
 
-use flumen_api::{Artifact, OciRepository};
-use flumen_oci::{
-    Reference, Registry, Repository,
-    artifact::{PullOptions, pull_to_dir},
+use flumen_api::{
+    Artifact, ConditionStatus, Kind as _, OciProvider, OciRepository, condition, delete_condition,
+    modern_revision, set_condition,
 };
-use flumen_source::Files;
+use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, SecretData, Trusted};
 use jiff::Timestamp;
 
-use super::pass::{Failure, Produced, Source, owner};
-use crate::{Controller, cache::Reflected};
+use super::pass::{
+    ARTIFACT_OUTDATED, Class, FETCH_FAILED, Failure, Produced, SOURCE_VERIFIED,
+    STORAGE_OPERATION_FAILED, SUCCEEDED, Source, owner,
+};
+use crate::{
+    Controller,
+    cache::Reflected,
+    events::Severity,
+    references::{self, ReferenceError},
+};
+
+const ORIGIN_SOURCE: &str = "org.opencontainers.image.source";
+const NOT_AUTHENTICATED: &str = "AuthenticationFailed";
 
 impl Source for OciRepository {
     fn artifact(&self) -> Option<&Artifact> {
@@ -19,6 +29,9 @@ impl Source for OciRepository {
     }
 
     fn set_artifact(&mut self, artifact: Option<Artifact>) {
+        if artifact.is_none() {
+            self.status.url = None;
+        }
         self.status.artifact = artifact;
     }
 
@@ -47,53 +60,218 @@ impl Source for OciRepository {
         controller: &Controller,
         step: &mut String,
     ) -> Result<Produced, Failure> {
-        let url = self.spec.url.clone();
-        let name = url.strip_prefix("oci://").unwrap_or(&url);
-        let tag = self.spec.r#ref.as_ref().and_then(|it| it.tag.clone());
-        let tag = tag.unwrap_or_else(|| "latest".to_owned());
-        let reference = Reference::from_name(&format!("{name}:{tag}"))
-            .map_err(|error| Failure::stalling("URLInvalid", error.to_string()))?;
-        let (host, path) = name.split_once('/').unwrap_or((name, ""));
-        let mut options = flumen_oci::ClientOptions::default();
-        options.insecure = true;
-        let failed = |error: flumen_oci::Error| {
-            let message = format!("failed to determine artifact digest: {error}");
-            Failure::fetching("OCIArtifactPullFailed", message)
-        };
-        let registry = Registry::new(host, &options).map_err(failed)?;
-        let repository = Repository::from(registry.repository(path));
-        let found = repository.resolve(&reference.target()).await.map_err(failed)?;
-        let revision = format!("{tag}@{}", found.digest);
-        if self.status.artifact.as_ref().is_some_and(|known| known.revision == revision) {
-            return Ok(Produced::Unchanged);
+        // A failed verification is judged anew; a successful one stays until the next.
+        if is_false(self, SOURCE_VERIFIED) {
+            delete_condition(self, SOURCE_VERIFIED);
         }
-        *step = format!("building artifact: new revision '{revision}' for '{name}:{tag}'");
-        let scratch = tempfile::tempdir().map_err(|error| Failure::fetching("x", error.to_string()))?;
-        let pulled =
-            pull_to_dir(&repository, &reference.target(), scratch.path(), &PullOptions::default())
-                .await
-                .map_err(failed)?;
-        let _ = pulled;
         let owner = owner(self)?;
-        let file = format!("{}.tar.gz", found.digest);
-        let ignore = flumen_oci::artifact::Ignore::default();
-        let stored = controller
-            .artifacts
-            .storage()
-            .put(&owner, &file, Files { tree: &flumen_fs::DiskTree, root: scratch.path() }, &ignore)
-            .map_err(|error| Failure::fetching("x", error.to_string()))?;
-        let host = &controller.options.advertised_host;
-        Ok(Produced::New {
-            news: format!("stored artifact with revision '{revision}' from '{url}'"),
-            artifact: Artifact {
-                url: format!("http://{host}/{}", stored.path),
-                path: stored.path,
-                revision,
-                digest: stored.digest.to_string(),
-                last_update_time: Timestamp::now(),
-                size: i64::try_from(stored.size).ok(),
-                metadata: Default::default(),
-            },
-        })
+        let spec = self.spec.clone();
+        let secrets = Secrets::read(controller, self).await?;
+        let request = Request {
+            owner: &owner,
+            spec: &spec,
+            pull_secrets: &secrets.pull,
+            certificates: secrets.certificates.as_ref(),
+            proxy: secrets.proxy.as_ref(),
+            registries: controller.artifacts.registries(),
+        };
+        let remote = Remote::connect(request).map_err(failure)?;
+        let resolved = remote.resolve().await.map_err(failure)?;
+        let revision = &resolved.revision;
+        let is_new = !self.has_revision(revision);
+        if is_new {
+            let message = format!("new revision '{revision}' for '{}'", resolved.reference);
+            *step = format!("building artifact: {message}");
+            if self.status.artifact.is_some() {
+                let now = Timestamp::now();
+                let status = ConditionStatus::True;
+                set_condition(self, ARTIFACT_OUTDATED, status, "NewRevision", &message, now);
+            }
+        }
+        self.verify(controller, &remote, &resolved, is_new).await?;
+        if !is_new && self.has_same_content() {
+            return Ok(Produced::Unchanged { news: self.news() });
+        }
+
+        let storage = controller.artifacts.storage();
+        let fetched = remote.fetch(&resolved, storage).await.map_err(failure)?;
+        let address = |path: &str| format!("http://{}/{path}", controller.options.advertised_host);
+        let artifact = Artifact {
+            url: address(&fetched.stored.path),
+            path: fetched.stored.path,
+            revision: resolved.revision,
+            digest: fetched.stored.digest.to_string(),
+            last_update_time: Timestamp::now(),
+            size: i64::try_from(fetched.stored.size).ok(),
+            metadata: fetched.metadata,
+        };
+        self.status.url = Some(address(&fetched.latest));
+        self.status.observed_ignore.clone_from(&self.spec.ignore);
+        self.status.observed_layer_selector.clone_from(&self.spec.layer_selector);
+        let news = news(&self.spec.url, &artifact);
+        Ok(Produced::New { artifact, news })
     }
+}
+
+/// What only this kind does.
+trait Steps: Sized {
+    fn has_revision(&self, revision: &str) -> bool;
+    fn has_same_content(&self) -> bool;
+    fn news(&self) -> String;
+    async fn verify(
+        &mut self,
+        controller: &Controller,
+        remote: &Remote<'_>,
+        resolved: &Resolved,
+        is_new: bool,
+    ) -> Result<(), Failure>;
+}
+
+impl Steps for OciRepository {
+    fn has_revision(&self, revision: &str) -> bool {
+        let stored = self.status.artifact.as_ref();
+        stored.is_some_and(|stored| modern_revision(&stored.revision) == revision)
+    }
+
+    /// Whether the spec asks for the same part of the artifact as before.
+    fn has_same_content(&self) -> bool {
+        self.spec.ignore == self.status.observed_ignore
+            && self.spec.layer_selector == self.status.observed_layer_selector
+    }
+
+    fn news(&self) -> String {
+        self.status.artifact.as_ref().map_or_else(String::new, |stored| news(&self.spec.url, stored))
+    }
+
+    /// Verifies what was not verified yet: another artifact, another spec, other keys.
+    async fn verify(
+        &mut self,
+        controller: &Controller,
+        remote: &Remote<'_>,
+        resolved: &Resolved,
+        is_new: bool,
+    ) -> Result<(), Failure> {
+        let Some(wanted) = self.spec.verify.clone() else {
+            delete_condition(self, SOURCE_VERIFIED);
+            return Ok(());
+        };
+        let namespace = self.metadata.namespace.clone();
+        let failed = |reason: String| failure(Error::verification(&wanted, reason));
+        let read = async |name: &str| references::secret(&controller.client, &namespace, name).await;
+        let keys = match &wanted.secret_ref {
+            Some(reference) => {
+                Some(read(&reference.name).await.map_err(|error| failed(error.to_string()))?)
+            }
+            None => None,
+        };
+        let root = match &wanted.trusted_root_secret_ref {
+            Some(reference) => Some(read(&reference.name).await.map_err(|error| {
+                let secret = format!("{namespace}/{}", reference.name);
+                failed(format!("failed to read trusted root from secret '{secret}': {error}"))
+            })?),
+            None => None,
+        };
+        let trusted = Trusted { keys: keys.as_ref(), root: root.as_ref() };
+        let uid = self.metadata.uid.clone();
+        let fingerprint = trusted.fingerprint();
+        let verified = condition(self, SOURCE_VERIFIED);
+        let is_verified = verified.is_some_and(|verified| {
+            verified.observed_generation == self.metadata.generation
+        });
+        if !is_new && is_verified && controller.artifacts.is_trusted(&uid, fingerprint) {
+            return Ok(());
+        }
+        remote.verify(resolved, trusted).await.map_err(failure)?;
+        let message = format!("verified signature of revision {}", resolved.revision);
+        let now = Timestamp::now();
+        set_condition(self, SOURCE_VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
+        controller.artifacts.trust(&uid, fingerprint);
+        Ok(())
+    }
+}
+
+/// What a source refers to, except for what signatures are verified with.
+struct Secrets {
+    pull: Vec<SecretData>,
+    proxy: Option<SecretData>,
+    certificates: Option<SecretData>,
+}
+
+impl Secrets {
+    async fn read(controller: &Controller, object: &OciRepository) -> Result<Self, Failure> {
+        let (client, spec) = (&controller.client, &object.spec);
+        let namespace = object.metadata.namespace.as_str();
+        let mut pull = Vec::new();
+        if let Some(reference) = &spec.secret_ref {
+            let name = &reference.name;
+            let read = references::secret(client, namespace, name).await;
+            pull.push(read.map_err(|error| {
+                let message = format!("auth secret '{name}' not found");
+                let events = &controller.source_events;
+                events.post(object, Severity::Info, NOT_AUTHENTICATED, &message, &[]);
+                let reason = format!("failed to get secret '{namespace}/{name}': {error}");
+                failure(Error::Credential { reason })
+            })?);
+        }
+        if let Some(account) = &spec.service_account_name {
+            let read = references::pull_secrets(client, namespace, account).await;
+            pull.extend(
+                read.map_err(|error| failure(Error::Credential { reason: error.to_string() }))?,
+            );
+        }
+        if pull.is_empty() && spec.provider != OciProvider::Generic {
+            let message = "identities of cloud providers are not available yet; use a Secret";
+            return Err(Failure::fetching(NOT_AUTHENTICATED, message));
+        }
+        let missing = |name: &str, error: ReferenceError| match error {
+            ReferenceError::NotFound(..) => format!("secret '{namespace}/{name}' not found"),
+            error => error.to_string(),
+        };
+        let proxy = match &spec.proxy_secret_ref {
+            Some(reference) => {
+                let read = references::secret(client, namespace, &reference.name).await;
+                Some(read.map_err(|error| {
+                    failure(Error::Proxy { reason: missing(&reference.name, error) })
+                })?)
+            }
+            None => None,
+        };
+        let certificates = match &spec.cert_secret_ref {
+            Some(reference) => {
+                let read = references::secret(client, namespace, &reference.name).await;
+                Some(read.map_err(|error| {
+                    let reason = missing(&reference.name, error);
+                    failure(Error::Transport { url: spec.url.clone(), reason })
+                })?)
+            }
+            None => None,
+        };
+        Ok(Self { pull, proxy, certificates })
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    let condition = match error.condition() {
+        Some(ConditionType::FetchFailed) => Some(FETCH_FAILED),
+        Some(ConditionType::StorageOperationFailed) => Some(STORAGE_OPERATION_FAILED),
+        Some(ConditionType::SourceVerified) => Some(SOURCE_VERIFIED),
+        None => None,
+    };
+    let class = if error.is_stalling() { Class::Stalled } else { Class::Retried };
+    Failure { condition, reason: error.reason(), message: error.to_string(), class }
+}
+
+fn news(url: &str, artifact: &Artifact) -> String {
+    let message = format!("stored artifact with revision '{}' from '{url}'", artifact.revision);
+    let source = artifact.metadata.get(ORIGIN_SOURCE).filter(|source| !source.is_empty());
+    match (source, artifact.origin_revision().filter(|revision| !revision.is_empty())) {
+        (Some(source), Some(revision)) => {
+            format!("{message}, origin source '{source}', origin revision '{revision}'")
+        }
+        _ => message,
+    }
+}
+
+fn is_false(object: &OciRepository, r#type: &str) -> bool {
+    condition(object, r#type).is_some_and(|found| found.status == ConditionStatus::False)
 }

@@ -40,6 +40,10 @@ impl Owner {
         Ok(Self { kind, namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
+    pub(crate) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     /// The path of one of its files below the root, as it is published.
     pub(super) fn path(&self, file_name: &str) -> Result<String, StorageError> {
         if !is_file_name(file_name) {
