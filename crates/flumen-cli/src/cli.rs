@@ -7,11 +7,12 @@ use clap::{Arg, ArgAction, Parser, Subcommand};
 use crate::{
     commands::{
         apiserver::ApiserverArgs, apply::ApplyArgs, build::BuildArgs, cache::CacheArgs,
-        completion::CompletionArgs, component::ComponentArgs, controller::ControllerArgs, copy::CopyArgs, delete::DeleteArgs,
-        diff::DiffArgs, down::DownArgs, get::GetArgs, history::HistoryArgs, inspect::InspectArgs,
-        list::ListArgs, plan::PlanArgs, pull::PullArgs, push::PushArgs, registry::RegistryArgs,
-        reset::ResetArgs, rollback::RollbackArgs, sign::SignArgs, status::StatusArgs, tag::TagArgs,
-        up::UpArgs, verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
+        completion::CompletionArgs, component::ComponentArgs, controller::ControllerArgs,
+        copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, down::DownArgs, get::GetArgs,
+        history::HistoryArgs, inspect::InspectArgs, list::ListArgs, plan::PlanArgs, pull::PullArgs,
+        push::PushArgs, registry::RegistryArgs, reset::ResetArgs, rollback::RollbackArgs,
+        sign::SignArgs, status::StatusArgs, tag::TagArgs, up::UpArgs, verify::VerifyArgs,
+        version::VersionArgs, wait::WaitArgs,
     },
     error::CommandError,
     printable::is_unsafe,

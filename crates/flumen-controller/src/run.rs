@@ -56,7 +56,7 @@ pub async fn run(
     });
     let send = news.clone();
     let oci_repositories = Reflected::new(move |change| {
-        let artifact = |source: &flumen_api::OciRepository| source.status.artifact.clone();
+        let artifact = |source: &OciRepository| source.status.artifact.clone();
         drop(send.send(News::of_source(Kind::OciRepository, change, artifact)));
     });
     let send = news.clone();

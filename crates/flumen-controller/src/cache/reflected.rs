@@ -9,7 +9,6 @@ use flumen_api::{Kind, Malformed};
 use flumen_kube::Client;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text, to_json};
-use tokio::sync::watch;
 
 use super::follow::{Observer, Scope, follow, version};
 
@@ -31,8 +30,6 @@ pub(crate) struct Change<K> {
 pub(crate) struct Reflected<K> {
     objects: Mutex<BTreeMap<Name, Entry<K>>>,
     changed: Box<dyn Fn(Change<K>) + Send + Sync>,
-    /// Whether the first list has come.
-    synced: watch::Sender<bool>,
 }
 
 struct Entry<K> {
@@ -43,8 +40,7 @@ struct Entry<K> {
 impl<K: Kind> Reflected<K> {
     /// `changed` is called for each change, in the order in which they become known.
     pub(crate) fn new(changed: impl Fn(Change<K>) + Send + Sync + 'static) -> Self {
-        let synced = watch::channel(false).0;
-        Self { objects: Mutex::default(), changed: Box::new(changed), synced }
+        Self { objects: Mutex::default(), changed: Box::new(changed) }
     }
 
     /// Follows the cluster for ever.
@@ -57,12 +53,6 @@ impl<K: Kind> Reflected<K> {
         let api_version = Text::from(K::api_version());
         let scope = Scope { gvk: Gvk::new(&api_version, K::KIND.into()), namespace, selector };
         follow(client, scope, self).await;
-    }
-
-    /// Waits for the first list.
-    pub(crate) async fn until_synced(&self) {
-        let mut synced = self.synced.subscribe();
-        let _ = synced.wait_for(|synced| *synced).await;
     }
 
     fn objects(&self) -> MutexGuard<'_, BTreeMap<Name, Entry<K>>> {
@@ -118,7 +108,6 @@ impl<K: Kind> Observer for Arc<Reflected<K>> {
         for item in &items {
             self.saw(item);
         }
-        self.synced.send_replace(true);
     }
 
     fn applied(&self, object: &Node) {

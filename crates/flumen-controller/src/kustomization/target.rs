@@ -11,7 +11,6 @@ pub(super) struct Target {
     pub(super) client: Client,
     /// It is the cluster that we watch.
     pub(super) is_ours: bool,
-    pub(super) is_impersonating: bool,
 }
 
 /// Finds the cluster. The error is what a user reads.
@@ -36,7 +35,6 @@ pub(super) async fn target(
             }
         },
     };
-    let is_impersonating = account.is_some();
     let client = match account {
         None => client,
         Some(name) => {
@@ -44,7 +42,7 @@ pub(super) async fn target(
             client.acting_as(&identity).map_err(|error| error.to_string())?
         }
     };
-    Ok(Target { client, is_ours, is_impersonating })
+    Ok(Target { client, is_ours })
 }
 
 async fn remote(

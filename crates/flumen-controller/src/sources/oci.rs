@@ -10,8 +10,8 @@ use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, Secret
 use jiff::Timestamp;
 
 use super::pass::{
-    ARTIFACT_OUTDATED, Class, FETCH_FAILED, Failure, Produced, SOURCE_VERIFIED,
-    STORAGE_OPERATION_FAILED, SUCCEEDED, Source, owner,
+    Class, FETCH_FAILED, Failure, OUTDATED, Produced, STORAGE_FAILED, SUCCEEDED, Source, VERIFIED,
+    owner,
 };
 use crate::{
     Controller,
@@ -21,7 +21,8 @@ use crate::{
 };
 
 const ORIGIN_SOURCE: &str = "org.opencontainers.image.source";
-const NOT_AUTHENTICATED: &str = "AuthenticationFailed";
+/// The name under which the current artifact is served, whatever it is.
+const LATEST: &str = "latest.tar.gz";
 
 impl Source for OciRepository {
     fn artifact(&self) -> Option<&Artifact> {
@@ -29,9 +30,8 @@ impl Source for OciRepository {
     }
 
     fn set_artifact(&mut self, artifact: Option<Artifact>) {
-        if artifact.is_none() {
-            self.status.url = None;
-        }
+        let directory = artifact.as_ref().and_then(|artifact| artifact.url.rsplit_once('/'));
+        self.status.url = directory.map(|(directory, _)| format!("{directory}/{LATEST}"));
         self.status.artifact = artifact;
     }
 
@@ -61,8 +61,8 @@ impl Source for OciRepository {
         step: &mut String,
     ) -> Result<Produced, Failure> {
         // A failed verification is judged anew; a successful one stays until the next.
-        if is_false(self, SOURCE_VERIFIED) {
-            delete_condition(self, SOURCE_VERIFIED);
+        if is_false(self, VERIFIED) {
+            delete_condition(self, VERIFIED);
         }
         let owner = owner(self)?;
         let spec = self.spec.clone();
@@ -85,19 +85,19 @@ impl Source for OciRepository {
             if self.status.artifact.is_some() {
                 let now = Timestamp::now();
                 let status = ConditionStatus::True;
-                set_condition(self, ARTIFACT_OUTDATED, status, "NewRevision", &message, now);
+                set_condition(self, OUTDATED, status, "NewRevision", &message, now);
             }
         }
         self.verify(controller, &remote, &resolved, is_new).await?;
         if !is_new && self.has_same_content() {
-            return Ok(Produced::Unchanged { news: self.news() });
+            let note = format!("artifact up-to-date with remote revision: '{revision}'");
+            return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news: self.news() });
         }
 
         let storage = controller.artifacts.storage();
         let fetched = remote.fetch(&resolved, storage).await.map_err(failure)?;
-        let address = |path: &str| format!("http://{}/{path}", controller.options.advertised_host);
         let artifact = Artifact {
-            url: address(&fetched.stored.path),
+            url: controller.artifact_url(&fetched.stored.path),
             path: fetched.stored.path,
             revision: resolved.revision,
             digest: fetched.stored.digest.to_string(),
@@ -105,7 +105,6 @@ impl Source for OciRepository {
             size: i64::try_from(fetched.stored.size).ok(),
             metadata: fetched.metadata,
         };
-        self.status.url = Some(address(&fetched.latest));
         self.status.observed_ignore.clone_from(&self.spec.ignore);
         self.status.observed_layer_selector.clone_from(&self.spec.layer_selector);
         let news = news(&self.spec.url, &artifact);
@@ -140,7 +139,10 @@ impl Steps for OciRepository {
     }
 
     fn news(&self) -> String {
-        self.status.artifact.as_ref().map_or_else(String::new, |stored| news(&self.spec.url, stored))
+        self.status
+            .artifact
+            .as_ref()
+            .map_or_else(String::new, |stored| news(&self.spec.url, stored))
     }
 
     /// Verifies what was not verified yet: another artifact, another spec, other keys.
@@ -152,12 +154,13 @@ impl Steps for OciRepository {
         is_new: bool,
     ) -> Result<(), Failure> {
         let Some(wanted) = self.spec.verify.clone() else {
-            delete_condition(self, SOURCE_VERIFIED);
+            delete_condition(self, VERIFIED);
             return Ok(());
         };
         let namespace = self.metadata.namespace.clone();
         let failed = |reason: String| failure(Error::verification(&wanted, reason));
-        let read = async |name: &str| references::secret(&controller.client, &namespace, name).await;
+        let read =
+            async |name: &str| references::secret(&controller.client, &namespace, name).await;
         let keys = match &wanted.secret_ref {
             Some(reference) => {
                 Some(read(&reference.name).await.map_err(|error| failed(error.to_string()))?)
@@ -174,17 +177,16 @@ impl Steps for OciRepository {
         let trusted = Trusted { keys: keys.as_ref(), root: root.as_ref() };
         let uid = self.metadata.uid.clone();
         let fingerprint = trusted.fingerprint();
-        let verified = condition(self, SOURCE_VERIFIED);
-        let is_verified = verified.is_some_and(|verified| {
-            verified.observed_generation == self.metadata.generation
-        });
+        let verified = condition(self, VERIFIED);
+        let is_verified = verified
+            .is_some_and(|verified| verified.observed_generation == self.metadata.generation);
         if !is_new && is_verified && controller.artifacts.is_trusted(&uid, fingerprint) {
             return Ok(());
         }
         remote.verify(resolved, trusted).await.map_err(failure)?;
         let message = format!("verified signature of revision {}", resolved.revision);
         let now = Timestamp::now();
-        set_condition(self, SOURCE_VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
+        set_condition(self, VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
         controller.artifacts.trust(&uid, fingerprint);
         Ok(())
     }
@@ -208,7 +210,7 @@ impl Secrets {
             pull.push(read.map_err(|error| {
                 let message = format!("auth secret '{name}' not found");
                 let events = &controller.source_events;
-                events.post(object, Severity::Info, NOT_AUTHENTICATED, &message, &[]);
+                events.post(object, Severity::Info, "AuthenticationFailed", &message, &[]);
                 let reason = format!("failed to get secret '{namespace}/{name}': {error}");
                 failure(Error::Credential { reason })
             })?);
@@ -220,8 +222,8 @@ impl Secrets {
             );
         }
         if pull.is_empty() && spec.provider != OciProvider::Generic {
-            let message = "identities of cloud providers are not available yet; use a Secret";
-            return Err(Failure::fetching(NOT_AUTHENTICATED, message));
+            let reason = "identities of cloud providers are not available yet, give a Secret";
+            return Err(failure(Error::Credential { reason: reason.to_owned() }));
         }
         let missing = |name: &str, error: ReferenceError| match error {
             ReferenceError::NotFound(..) => format!("secret '{namespace}/{name}' not found"),
@@ -252,10 +254,9 @@ impl Secrets {
 
 fn failure(error: Error) -> Failure {
     let condition = match error.condition() {
-        Some(ConditionType::FetchFailed) => Some(FETCH_FAILED),
-        Some(ConditionType::StorageOperationFailed) => Some(STORAGE_OPERATION_FAILED),
-        Some(ConditionType::SourceVerified) => Some(SOURCE_VERIFIED),
-        None => None,
+        ConditionType::FetchFailed => FETCH_FAILED,
+        ConditionType::StorageOperationFailed => STORAGE_FAILED,
+        ConditionType::SourceVerified => VERIFIED,
     };
     let class = if error.is_stalling() { Class::Stalled } else { Class::Retried };
     Failure { condition, reason: error.reason(), message: error.to_string(), class }

@@ -193,7 +193,7 @@ fn failures_are_told_as_flux_tells_them() {
     let source = Source::new("127.0.0.1:1", &json!({"url": "oci://127.0.0.1:1/org/app:v1"}));
     let error = source.remote().expect_err("no address");
     assert!(error.is_stalling());
-    assert_eq!(error.condition(), Some(ConditionType::FetchFailed));
+    assert_eq!(error.condition(), ConditionType::FetchFailed);
 }
 
 #[tokio::test]
@@ -300,7 +300,7 @@ async fn signatures_are_asked_for() {
     source.keys = Some(secret(&[&other, &good]));
     let resolved = source.resolve().await.expect("resolved");
     let error = source.verify(&resolved).await.expect_err("unsigned");
-    assert_eq!(error.condition(), Some(ConditionType::SourceVerified));
+    assert_eq!(error.condition(), ConditionType::SourceVerified);
     assert_eq!(
         error.to_string(),
         format!(

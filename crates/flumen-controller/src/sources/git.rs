@@ -1,1 +1,0 @@
-//! GitRepository: a commit of a Git repository.
