@@ -33,3 +33,10 @@ pub(crate) struct Controller {
     pub(crate) kustomize_events: Recorder,
     pub(crate) source_events: Recorder,
 }
+
+impl Controller {
+    /// Where others fetch an artifact that is published under this path.
+    pub(crate) fn artifact_url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.options.advertised_host)
+    }
+}

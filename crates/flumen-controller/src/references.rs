@@ -38,6 +38,22 @@ pub(crate) async fn secret(
     Ok(data(&object).into_iter().filter_map(decode).collect())
 }
 
+/// The Secrets that a service account pulls images with.
+pub(crate) async fn pull_secrets(
+    client: &Client,
+    namespace: &str,
+    service_account: &str,
+) -> Result<Vec<Secret>, ReferenceError> {
+    let account =
+        get(client, "ServiceAccount", "serviceaccounts", namespace, service_account).await?;
+    let names = account.get("imagePullSecrets").and_then(Node::as_seq).into_iter().flatten();
+    let mut secrets = Vec::new();
+    for name in names.filter_map(|entry| entry.get("name").and_then(Node::as_str)) {
+        secrets.push(secret(client, namespace, name).await?);
+    }
+    Ok(secrets)
+}
+
 pub(crate) async fn config_map(
     client: &Client,
     namespace: &str,

@@ -12,6 +12,7 @@ mod credentials;
 mod error;
 mod layer;
 mod proxy;
+mod registries;
 mod tags;
 mod verify;
 
@@ -23,6 +24,8 @@ use flumen_oci::{Descriptor, Digest, Reference, Repository, Target};
 pub use self::{
     error::{ConditionType, Error},
     layer::Fetched,
+    registries::Registries,
+    verify::Trusted,
 };
 use crate::Owner;
 
@@ -40,10 +43,8 @@ pub struct Request<'r> {
     pub certificates: Option<&'r SecretData>,
     /// The Secret of `proxySecretRef`.
     pub proxy: Option<&'r SecretData>,
-    /// The Secret of `verify.secretRef`.
-    pub keys: Option<&'r SecretData>,
-    /// The Secret of `verify.trustedRootSecretRef`.
-    pub trusted_root: Option<&'r SecretData>,
+    /// Connections that others have opened.
+    pub registries: &'r Registries,
 }
 
 /// A repository that can be asked.

@@ -1,41 +1,86 @@
 //! Artifacts at hand: those that we store, and those that others serve.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
 
 use flumen_api::Artifact;
 use flumen_fs::Tree;
+use flumen_oci::Digest;
 use flumen_source::{
-    Owner, Storage, StorageError,
+    Owner, Retention, Storage, StorageError,
     import::{ImportError, ImportOptions, Importer, Remote},
+    oci::Registries,
 };
 
 #[derive(Debug)]
 pub(crate) struct Artifacts {
     storage: Arc<Storage>,
     importer: Importer,
+    registries: Registries,
+    /// What signatures of a source were verified with last, by the identity of the source.
+    trusted: Mutex<HashMap<String, u64>>,
 }
 
 impl Artifacts {
     pub(crate) fn new(storage: Arc<Storage>) -> Result<Self, ImportError> {
-        Ok(Self { storage, importer: Importer::new(ImportOptions::default())? })
+        let importer = Importer::new(ImportOptions::default())?;
+        let (registries, trusted) = (Registries::default(), Mutex::default());
+        Ok(Self { storage, importer, registries, trusted })
     }
 
     pub(crate) const fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }
 
+    pub(crate) const fn registries(&self) -> &Registries {
+        &self.registries
+    }
+
     /// The files of an artifact. One that is not in our storage is fetched from where its source says.
     pub(crate) async fn tree(&self, artifact: &Artifact) -> Result<Arc<dyn Tree>, ArtifactError> {
         if let Ok(digest) = artifact.digest.parse() {
-            match self.storage.tree(&digest) {
+            match self.unpacked(digest).await {
                 Err(StorageError::Missing { .. }) => {}
                 known => return Ok(known?),
             }
         }
-        let owner = Owner::new("external", "artifacts", "imported")?;
+        let owner = match Owner::of_path(&artifact.path) {
+            Some(owner) => owner,
+            None => Owner::new("external", "artifacts", "imported")?,
+        };
         let remote = Remote { url: &artifact.url, digest: &artifact.digest, host: None };
         let stored = self.importer.import(remote, &owner, &self.storage).await?;
-        Ok(self.storage.tree(&stored.digest)?)
+        let tree = self.unpacked(stored.digest.clone()).await?;
+        // Nobody else removes what came before; who still reads it keeps it.
+        let current = stored.path.rsplit_once('/').map_or("", |(_, name)| name);
+        self.storage.retain(&owner, current, Retention::default(), SystemTime::now())?;
+        Ok(tree)
+    }
+
+    async fn unpacked(&self, digest: Digest) -> Result<Arc<dyn Tree>, StorageError> {
+        let storage = Arc::clone(&self.storage);
+        let work = tokio::task::spawn_blocking(move || storage.tree(&digest));
+        work.await.unwrap_or_else(|error| Err(StorageError::Archive(error.into())))
+    }
+
+    /// Whether signatures of a source were verified with this before.
+    pub(super) fn is_trusted(&self, uid: &str, fingerprint: u64) -> bool {
+        self.trusted().get(uid) == Some(&fingerprint)
+    }
+
+    pub(super) fn trust(&self, uid: &str, fingerprint: u64) {
+        self.trusted().insert(uid.to_owned(), fingerprint);
+    }
+
+    pub(super) fn forget(&self, uid: &str) {
+        self.trusted().remove(uid);
+    }
+
+    fn trusted(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.trusted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

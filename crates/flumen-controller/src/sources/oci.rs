@@ -1,13 +1,28 @@
-//! OCIRepository: an artifact in a registry.
+//! `OCIRepository`: an artifact in a registry.
 
 use std::{sync::Arc, time::Duration};
 
-use flumen_api::{Artifact, ConditionStatus, OciRepository, delete_condition, set_condition};
-use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, SecretData};
+use flumen_api::{
+    Artifact, ConditionStatus, Kind as _, OciProvider, OciRepository, condition, delete_condition,
+    modern_revision, set_condition,
+};
+use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, SecretData, Trusted};
 use jiff::Timestamp;
 
-use super::pass::{Class, Failure, Produced, Source, VERIFIED, owner};
-use crate::{Controller, cache::Reflected, references};
+use super::pass::{
+    Class, FETCH_FAILED, Failure, OUTDATED, Produced, STORAGE_FAILED, SUCCEEDED, Source, VERIFIED,
+    owner,
+};
+use crate::{
+    Controller,
+    cache::Reflected,
+    events::Severity,
+    references::{self, ReferenceError},
+};
+
+const ORIGIN_SOURCE: &str = "org.opencontainers.image.source";
+/// The name under which the current artifact is served, whatever it is.
+const LATEST: &str = "latest.tar.gz";
 
 impl Source for OciRepository {
     fn artifact(&self) -> Option<&Artifact> {
@@ -15,6 +30,8 @@ impl Source for OciRepository {
     }
 
     fn set_artifact(&mut self, artifact: Option<Artifact>) {
+        let directory = artifact.as_ref().and_then(|artifact| artifact.url.rsplit_once('/'));
+        self.status.url = directory.map(|(directory, _)| format!("{directory}/{LATEST}"));
         self.status.artifact = artifact;
     }
 
@@ -43,152 +60,219 @@ impl Source for OciRepository {
         controller: &Controller,
         step: &mut String,
     ) -> Result<Produced, Failure> {
+        // A failed verification is judged anew; a successful one stays until the next.
+        if is_false(self, VERIFIED) {
+            delete_condition(self, VERIFIED);
+        }
         let owner = owner(self)?;
         let spec = self.spec.clone();
         let secrets = Secrets::read(controller, self).await?;
-        let remote = Remote::connect(Request {
+        let request = Request {
             owner: &owner,
             spec: &spec,
             pull_secrets: &secrets.pull,
             certificates: secrets.certificates.as_ref(),
             proxy: secrets.proxy.as_ref(),
-            keys: secrets.keys.as_ref(),
-            trusted_root: secrets.trusted_root.as_ref(),
-        })?;
-        let found = remote.resolve().await?;
-        let known = self.status.artifact.clone();
-        let is_current = known.as_ref().is_some_and(|known| known.revision == found.revision);
-        let settings_hold = self.status.observed_generation == self.metadata.generation
-            || self.status.observed_ignore == spec.ignore
-                && self.status.observed_layer_selector == spec.layer_selector;
-        if !is_current || !settings_hold {
-            let (revision, reference) = (&found.revision, &found.reference);
-            *step = format!("building artifact: new revision '{revision}' for '{reference}'");
+            registries: controller.artifacts.registries(),
+        };
+        let remote = Remote::connect(request).map_err(failure)?;
+        let resolved = remote.resolve().await.map_err(failure)?;
+        let revision = &resolved.revision;
+        let is_new = !self.has_revision(revision);
+        if is_new {
+            let message = format!("new revision '{revision}' for '{}'", resolved.reference);
+            *step = format!("building artifact: {message}");
+            if self.status.artifact.is_some() {
+                let now = Timestamp::now();
+                let status = ConditionStatus::True;
+                set_condition(self, OUTDATED, status, "NewRevision", &message, now);
+            }
         }
-        verify(self, &remote, &found).await?;
-        if is_current && settings_hold {
-            return Ok(Produced::Unchanged);
+        self.verify(controller, &remote, &resolved, is_new).await?;
+        if !is_new && self.has_same_content() {
+            let note = format!("artifact up-to-date with remote revision: '{revision}'");
+            return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news: self.news() });
         }
-        let fetched = remote.fetch(&found, controller.artifacts.storage()).await?;
-        self.status.observed_ignore.clone_from(&spec.ignore);
-        self.status.observed_layer_selector.clone_from(&spec.layer_selector);
-        let host = &controller.options.advertised_host;
-        self.status.url = Some(format!("http://{host}/{}", fetched.latest));
-        let digest = fetched.stored.digest.to_string();
-        let stored_at = known.filter(|known| known.digest == digest && is_current);
+
+        let storage = controller.artifacts.storage();
+        let fetched = remote.fetch(&resolved, storage).await.map_err(failure)?;
         let artifact = Artifact {
-            url: format!("http://{host}/{}", fetched.stored.path),
+            url: controller.artifact_url(&fetched.stored.path),
             path: fetched.stored.path,
-            revision: found.revision,
-            last_update_time: stored_at.map_or_else(Timestamp::now, |known| known.last_update_time),
+            revision: resolved.revision,
+            digest: fetched.stored.digest.to_string(),
+            last_update_time: Timestamp::now(),
             size: i64::try_from(fetched.stored.size).ok(),
             metadata: fetched.metadata,
-            digest,
         };
-        Ok(Produced::New { news: news(&spec.url, &artifact), artifact })
+        self.status.observed_ignore.clone_from(&self.spec.ignore);
+        self.status.observed_layer_selector.clone_from(&self.spec.layer_selector);
+        let news = news(&self.spec.url, &artifact);
+        Ok(Produced::New { artifact, news })
     }
 }
 
-/// Checks the signature, if one is asked for. The keys may have changed although the revision has not, so this is done
-/// in every pass.
-async fn verify(
-    object: &mut OciRepository,
-    remote: &Remote<'_>,
-    found: &Resolved,
-) -> Result<(), Failure> {
-    if object.spec.verify.is_none() {
-        delete_condition(object, VERIFIED);
-        return Ok(());
-    }
-    remote.verify(found).await?;
-    let message = format!("verified signature of revision {}", found.revision);
-    let now = Timestamp::now();
-    set_condition(object, VERIFIED, ConditionStatus::True, "Succeeded", &message, now);
-    Ok(())
+/// What only this kind does.
+trait Steps: Sized {
+    fn has_revision(&self, revision: &str) -> bool;
+    fn has_same_content(&self) -> bool;
+    fn news(&self) -> String;
+    async fn verify(
+        &mut self,
+        controller: &Controller,
+        remote: &Remote<'_>,
+        resolved: &Resolved,
+        is_new: bool,
+    ) -> Result<(), Failure>;
 }
 
-/// What is posted about a new artifact.
-fn news(url: &str, artifact: &Artifact) -> String {
-    let mut news = format!("stored artifact with revision '{}' from '{url}'", artifact.revision);
-    let fact = |key: &str| artifact.metadata.get(&format!("org.opencontainers.image.{key}"));
-    if let Some(revision) = fact("revision") {
-        let source = fact("source").map(String::as_str).unwrap_or_default();
-        news.push_str(&format!(", origin source '{source}', origin revision '{revision}'"));
+impl Steps for OciRepository {
+    fn has_revision(&self, revision: &str) -> bool {
+        let stored = self.status.artifact.as_ref();
+        stored.is_some_and(|stored| modern_revision(&stored.revision) == revision)
     }
-    news
+
+    /// Whether the spec asks for the same part of the artifact as before.
+    fn has_same_content(&self) -> bool {
+        self.spec.ignore == self.status.observed_ignore
+            && self.spec.layer_selector == self.status.observed_layer_selector
+    }
+
+    fn news(&self) -> String {
+        self.status
+            .artifact
+            .as_ref()
+            .map_or_else(String::new, |stored| news(&self.spec.url, stored))
+    }
+
+    /// Verifies what was not verified yet: another artifact, another spec, other keys.
+    async fn verify(
+        &mut self,
+        controller: &Controller,
+        remote: &Remote<'_>,
+        resolved: &Resolved,
+        is_new: bool,
+    ) -> Result<(), Failure> {
+        let Some(wanted) = self.spec.verify.clone() else {
+            delete_condition(self, VERIFIED);
+            return Ok(());
+        };
+        let namespace = self.metadata.namespace.clone();
+        let failed = |reason: String| failure(Error::verification(&wanted, reason));
+        let read =
+            async |name: &str| references::secret(&controller.client, &namespace, name).await;
+        let keys = match &wanted.secret_ref {
+            Some(reference) => {
+                Some(read(&reference.name).await.map_err(|error| failed(error.to_string()))?)
+            }
+            None => None,
+        };
+        let root = match &wanted.trusted_root_secret_ref {
+            Some(reference) => Some(read(&reference.name).await.map_err(|error| {
+                let secret = format!("{namespace}/{}", reference.name);
+                failed(format!("failed to read trusted root from secret '{secret}': {error}"))
+            })?),
+            None => None,
+        };
+        let trusted = Trusted { keys: keys.as_ref(), root: root.as_ref() };
+        let uid = self.metadata.uid.clone();
+        let fingerprint = trusted.fingerprint();
+        let verified = condition(self, VERIFIED);
+        let is_verified = verified
+            .is_some_and(|verified| verified.observed_generation == self.metadata.generation);
+        if !is_new && is_verified && controller.artifacts.is_trusted(&uid, fingerprint) {
+            return Ok(());
+        }
+        remote.verify(resolved, trusted).await.map_err(failure)?;
+        let message = format!("verified signature of revision {}", resolved.revision);
+        let now = Timestamp::now();
+        set_condition(self, VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
+        controller.artifacts.trust(&uid, fingerprint);
+        Ok(())
+    }
 }
 
-/// The Secrets that a source refers to.
-#[derive(Default)]
+/// What a source refers to, except for what signatures are verified with.
 struct Secrets {
     pull: Vec<SecretData>,
-    certificates: Option<SecretData>,
     proxy: Option<SecretData>,
-    keys: Option<SecretData>,
-    trusted_root: Option<SecretData>,
+    certificates: Option<SecretData>,
 }
 
 impl Secrets {
     async fn read(controller: &Controller, object: &OciRepository) -> Result<Self, Failure> {
-        let (spec, namespace) = (&object.spec, &object.metadata.namespace);
-        let url = &spec.url;
-        let mut secrets = Self::default();
-        let read = |name: String| async move {
-            references::secret(&controller.client, namespace, &name).await
-        };
+        let (client, spec) = (&controller.client, &object.spec);
+        let namespace = object.metadata.namespace.as_str();
+        let mut pull = Vec::new();
         if let Some(reference) = &spec.secret_ref {
             let name = &reference.name;
-            match read(name.clone()).await {
-                Ok(secret) => secrets.pull.push(secret),
-                Err(error) => {
-                    let place = format!("{namespace}/{name}");
-                    let reason = format!("failed to get secret '{place}': {error}");
-                    return Err(Error::Credential { reason }.into());
-                }
+            let read = references::secret(client, namespace, name).await;
+            pull.push(read.map_err(|error| {
+                let message = format!("auth secret '{name}' not found");
+                let events = &controller.source_events;
+                events.post(object, Severity::Info, "AuthenticationFailed", &message, &[]);
+                let reason = format!("failed to get secret '{namespace}/{name}': {error}");
+                failure(Error::Credential { reason })
+            })?);
+        }
+        if let Some(account) = &spec.service_account_name {
+            let read = references::pull_secrets(client, namespace, account).await;
+            pull.extend(
+                read.map_err(|error| failure(Error::Credential { reason: error.to_string() }))?,
+            );
+        }
+        if pull.is_empty() && spec.provider != OciProvider::Generic {
+            let reason = "identities of cloud providers are not available yet, give a Secret";
+            return Err(failure(Error::Credential { reason: reason.to_owned() }));
+        }
+        let missing = |name: &str, error: ReferenceError| match error {
+            ReferenceError::NotFound(..) => format!("secret '{namespace}/{name}' not found"),
+            error => error.to_string(),
+        };
+        let proxy = match &spec.proxy_secret_ref {
+            Some(reference) => {
+                let read = references::secret(client, namespace, &reference.name).await;
+                Some(read.map_err(|error| {
+                    failure(Error::Proxy { reason: missing(&reference.name, error) })
+                })?)
             }
-        }
-        if let Some(reference) = &spec.cert_secret_ref {
-            let found = read(reference.name.clone()).await.map_err(|_| Error::Transport {
-                url: url.clone(),
-                reason: format!("secret '{namespace}/{}' not found", reference.name),
-            })?;
-            secrets.certificates = Some(found);
-        }
-        if let Some(reference) = &spec.proxy_secret_ref {
-            let found = read(reference.name.clone())
-                .await
-                .map_err(|error| Error::Proxy { reason: error.to_string() })?;
-            secrets.proxy = Some(found);
-        }
-        if let Some(verify) = &spec.verify {
-            let unverified = |error: references::ReferenceError| Error::Verification {
-                provider: "cosign",
-                reason: error.to_string(),
-            };
-            if let Some(reference) = &verify.secret_ref {
-                secrets.keys = Some(read(reference.name.clone()).await.map_err(unverified)?);
+            None => None,
+        };
+        let certificates = match &spec.cert_secret_ref {
+            Some(reference) => {
+                let read = references::secret(client, namespace, &reference.name).await;
+                Some(read.map_err(|error| {
+                    let reason = missing(&reference.name, error);
+                    failure(Error::Transport { url: spec.url.clone(), reason })
+                })?)
             }
-            if let Some(reference) = &verify.trusted_root_secret_ref {
-                let found = read(reference.name.clone()).await.map_err(unverified)?;
-                secrets.trusted_root = Some(found);
-            }
-        }
-        Ok(secrets)
+            None => None,
+        };
+        Ok(Self { pull, proxy, certificates })
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        let condition = match error.condition() {
-            Some(ConditionType::SourceVerified) => VERIFIED,
-            Some(ConditionType::StorageOperationFailed) => "StorageOperationFailed",
-            Some(ConditionType::FetchFailed) | None => "FetchFailed",
-        };
-        Self {
-            condition,
-            reason: error.reason(),
-            message: error.to_string(),
-            class: if error.is_stalling() { Class::Stalled } else { Class::Retried },
+fn failure(error: Error) -> Failure {
+    let condition = match error.condition() {
+        ConditionType::FetchFailed => FETCH_FAILED,
+        ConditionType::StorageOperationFailed => STORAGE_FAILED,
+        ConditionType::SourceVerified => VERIFIED,
+    };
+    let class = if error.is_stalling() { Class::Stalled } else { Class::Retried };
+    Failure { condition, reason: error.reason(), message: error.to_string(), class }
+}
+
+fn news(url: &str, artifact: &Artifact) -> String {
+    let message = format!("stored artifact with revision '{}' from '{url}'", artifact.revision);
+    let source = artifact.metadata.get(ORIGIN_SOURCE).filter(|source| !source.is_empty());
+    match (source, artifact.origin_revision().filter(|revision| !revision.is_empty())) {
+        (Some(source), Some(revision)) => {
+            format!("{message}, origin source '{source}', origin revision '{revision}'")
         }
+        _ => message,
     }
+}
+
+fn is_false(object: &OciRepository, r#type: &str) -> bool {
+    condition(object, r#type).is_some_and(|found| found.status == ConditionStatus::False)
 }

@@ -3,13 +3,17 @@
 //! All kinds of sources go the same way: what is stored is looked at, the remote is asked for its revision, and only a
 //! new one is fetched. What came of it is written once.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use flumen_api::{
     Artifact, ConditionStatus, Kind, READY, RECONCILING, STALLED, condition, delete_condition,
-    is_ready, mark_reconciling, mark_stalled, set_condition,
+    mark_reconciling, mark_stalled, set_condition,
 };
-use flumen_source::{Owner, Retention};
+use flumen_source::{Owner, Retention, StorageError, Unverified};
 use jiff::Timestamp;
 
 use crate::{
@@ -22,12 +26,15 @@ use crate::{
 
 /// The manager of status and finalizers.
 const STATUS_MANAGER: &str = "gotk-source-controller";
+const COLLECTED: &str = "GarbageCollectionSucceeded";
 const IN_STORAGE: &str = "ArtifactInStorage";
 pub(super) const VERIFIED: &str = "SourceVerified";
-const SUCCEEDED: &str = "Succeeded";
+pub(super) const OUTDATED: &str = "ArtifactOutdated";
+pub(super) const FETCH_FAILED: &str = "FetchFailed";
+pub(super) const STORAGE_FAILED: &str = "StorageOperationFailed";
+pub(super) const SUCCEEDED: &str = "Succeeded";
 /// Conditions that tell of failures; success takes them away.
-const FAILURES: [&str; 4] =
-    ["FetchFailed", "StorageOperationFailed", "IncludeUnavailable", "ArtifactOutdated"];
+const FAILURES: [&str; 3] = [FETCH_FAILED, STORAGE_FAILED, "IncludeUnavailable"];
 
 /// A kind of source.
 pub(crate) trait Source: Kind {
@@ -53,7 +60,13 @@ pub(crate) trait Source: Kind {
 #[derive(Debug)]
 pub(crate) enum Produced {
     /// What is stored is what the remote has.
-    Unchanged,
+    Unchanged {
+        /// What is posted about that, and why.
+        reason: &'static str,
+        note: String,
+        /// What is posted instead after a failure.
+        news: String,
+    },
     New {
         artifact: Artifact,
         /// What is posted about it.
@@ -117,10 +130,15 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         *object.last_handled_mut() = Some(requested);
     }
     if object.is_suspended() {
+        // What was said before is said of this spec, too.
+        if let Some(ready) = condition(&object, READY).cloned() {
+            let now = Timestamp::now();
+            set_condition(&mut object, READY, ready.status, &ready.reason, &ready.message, now);
+        }
+        *object.observed_generation_mut() = object.metadata().generation;
         return write(controller, key, known.as_ref(), &object, Next::Rest).await;
     }
-    look_after_storage(controller, key, &mut object);
-    let mut step = "building artifact".to_owned();
+    let mut step = look_after_storage(controller, key, &mut object).await;
     let produced = object.produce(controller, &mut step).await;
     let next = match &produced {
         Ok(_) => Next::After(controller.options.jittered(object.interval())),
@@ -131,23 +149,22 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         },
     };
     let events = &controller.source_events;
+    let has_recovered = FAILURES.iter().any(|failure| is_true(known.as_ref(), failure));
     match produced {
-        Ok(Produced::Unchanged) => {
-            let recovered = !is_ready(known.as_ref()) && object.artifact().is_some();
+        Ok(Produced::Unchanged { reason, note, news }) => {
             succeed::<S>(&mut object);
-            if recovered && let Some(ready) = condition(&object, READY) {
-                events.post(&object, Severity::Info, SUCCEEDED, &ready.message, &about(&object));
+            events.post(&object, Severity::Info, reason, &note, &[]);
+            if has_recovered {
+                events.post(&object, Severity::Info, SUCCEEDED, &news, &about(&object));
             }
         }
         Ok(Produced::New { artifact, news }) => {
             let is_new = known.artifact().is_none_or(|old| old.digest != artifact.digest);
-            let was_failing = condition(known.as_ref(), READY)
-                .is_some_and(|ready| ready.status == ConditionStatus::False);
             object.set_artifact(Some(artifact));
             succeed::<S>(&mut object);
             if is_new {
                 events.post(&object, Severity::Info, "NewArtifact", &news, &about(&object));
-            } else if was_failing {
+            } else if has_recovered {
                 events.post(&object, Severity::Info, SUCCEEDED, &news, &about(&object));
             }
         }
@@ -157,20 +174,7 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
             events.post(&object, Severity::Error, failure.reason, &failure.message, &[]);
         }
     }
-    let next = write(controller, key, known.as_ref(), &object, next).await;
-    discard_old(controller, key, &object);
-    next
-}
-
-/// Removes artifacts that nobody is told of any more.
-fn discard_old<S: Source>(controller: &Controller, key: &Key, object: &S) {
-    let (Ok(owner), Some(artifact)) = (owner(object), object.artifact()) else { return };
-    let file = artifact.path.rsplit('/').next().unwrap_or_default();
-    let now = std::time::SystemTime::now();
-    let storage = controller.artifacts.storage();
-    if let Err(error) = storage.retain(&owner, file, Retention::default(), now) {
-        tracing::warn!(object = %key, %error, "cannot remove old artifacts");
-    }
+    write(controller, key, known.as_ref(), &object, next).await
 }
 
 async fn write<S: Source>(
@@ -192,14 +196,66 @@ async fn write<S: Source>(
     next
 }
 
-/// Forgets an artifact whose file is gone or damaged, so that it is made again.
-fn look_after_storage<S: Source>(controller: &Controller, key: &Key, object: &mut S) {
-    let Some(artifact) = object.artifact() else { return };
-    let storage = controller.artifacts.storage();
-    if let Err(error) = storage.verify(&artifact.path, &artifact.digest) {
-        tracing::info!(object = %key, %error, "the artifact is not in the storage");
+/// Removes what is no longer needed, and forgets an artifact whose file is gone or damaged, so that it is made again.
+/// Says what comes next.
+async fn look_after_storage<S: Source>(
+    controller: &Controller,
+    key: &Key,
+    object: &mut S,
+) -> String {
+    let events = &controller.source_events;
+    let (Some(artifact), Ok(owner)) = (object.artifact().cloned(), owner(object)) else {
+        return "building artifact".to_owned();
+    };
+    let storage = Arc::clone(controller.artifacts.storage());
+    let (path, digest) = (artifact.path.clone(), artifact.digest.clone());
+    let looked = tokio::task::spawn_blocking(move || {
+        let current = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+        let removed = storage.retain(&owner, current, Retention::default(), SystemTime::now());
+        let verified = storage.verify(&path, &digest);
+        if matches!(verified, Err(Unverified::Mismatch { .. })) {
+            storage.remove(&path)?;
+        }
+        Ok::<_, StorageError>((removed?, verified))
+    });
+    let verified = match looked.await {
+        Ok(Ok((removed, verified))) => {
+            if removed > 0 {
+                let message = format!("garbage collected {removed} artifacts");
+                events.post(object, Severity::Info, COLLECTED, &message, &[]);
+            }
+            verified
+        }
+        Ok(Err(error)) => {
+            tracing::error!(object = %key, %error, "cannot look after the storage");
+            Ok(())
+        }
+        Err(_) => Ok(()),
+    };
+    if let Err(problem) = verified {
+        if problem != Unverified::Missing {
+            let message = format!("failed to verify integrity of artifact: {problem}");
+            events.post(object, Severity::Error, "ArtifactVerificationFailed", &message, &[]);
+        }
         object.set_artifact(None);
+        delete_condition(object, IN_STORAGE);
+        return "building artifact: disappeared from storage".to_owned();
     }
+    // Others may know us under another name than before.
+    let url = controller.artifact_url(&artifact.path);
+    if url != artifact.url {
+        object.set_artifact(Some(Artifact { url, ..artifact }));
+    }
+    let (generation, observed) = (object.metadata().generation, *object.observed_generation_mut());
+    if generation == observed {
+        "reconciliation in progress".to_owned()
+    } else {
+        format!("processing object: new generation {observed} -> {generation}")
+    }
+}
+
+fn is_true<S: Source>(object: &S, r#type: &str) -> bool {
+    condition(object, r#type).is_some_and(|found| found.status == ConditionStatus::True)
 }
 
 fn succeed<S: Source>(object: &mut S) {
@@ -207,7 +263,7 @@ fn succeed<S: Source>(object: &mut S) {
     let Some(artifact) = object.artifact() else { return };
     let what = if S::KIND == "OCIRepository" { "digest" } else { "revision" };
     let message = format!("stored artifact for {what} '{}'", artifact.revision);
-    for failure in FAILURES {
+    for failure in FAILURES.into_iter().chain([OUTDATED]) {
         delete_condition(object, failure);
     }
     delete_condition(object, RECONCILING);
@@ -250,7 +306,7 @@ pub(super) fn owner<S: Source>(object: &S) -> Result<Owner, Failure> {
     let metadata = object.metadata();
     let kind = S::KIND.to_lowercase();
     Owner::new(&kind, &metadata.namespace, &metadata.name).map_err(|error| Failure {
-        condition: "StorageOperationFailed",
+        condition: STORAGE_FAILED,
         reason: "InvalidPath",
         message: error.to_string(),
         class: Class::Stalled,
@@ -258,17 +314,22 @@ pub(super) fn owner<S: Source>(object: &S) -> Result<Owner, Failure> {
 }
 
 async fn finalize<S: Source>(controller: &Controller, key: &Key, object: &S) -> Next {
-    if let Ok(owner) = owner(object)
-        && let Err(error) = controller.artifacts.storage().remove_owner(&owner)
-    {
-        tracing::error!(object = %key, %error, "cannot remove artifacts");
-        return Next::Retry;
+    let removed = match owner(object) {
+        Ok(owner) => controller.artifacts.storage().remove_owner(&owner),
+        Err(_) => Ok(false),
+    };
+    match removed {
+        Ok(true) => {
+            let message = "garbage collected artifacts for deleted resource";
+            controller.source_events.post(object, Severity::Info, COLLECTED, message, &[]);
+        }
+        Ok(false) => {}
+        Err(error) => {
+            tracing::error!(object = %key, %error, "cannot remove artifacts");
+            return Next::Retry;
+        }
     }
-    if object.artifact().is_some() {
-        let message = "garbage collected artifacts for deleted resource";
-        let reason = "GarbageCollectionSucceeded";
-        controller.source_events.post(object, Severity::Info, reason, message, &[]);
-    }
+    controller.artifacts.forget(&object.metadata().uid);
     match set_finalizer(&controller.client, object, false, STATUS_MANAGER).await {
         Ok(_) => Next::Rest,
         Err(error) if error.is_not_found() => Next::Rest,

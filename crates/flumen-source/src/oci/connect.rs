@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use flumen_api::OciRepositorySpec;
+use flumen_api::{LocalReference, OciRepositorySpec};
 use flumen_oci::{
     Reference, Repository,
-    client::{ClientCertificate, ClientOptions, Pem, Registry},
+    client::{ClientCertificate, ClientOptions, Pem},
 };
 
 use super::{Error, Remote, Request, SecretData, credentials, proxy};
@@ -19,11 +19,18 @@ pub(super) fn connect(request: Request<'_>) -> Result<Remote<'_>, Error> {
     let name = url.strip_prefix(SCHEME).unwrap_or(url);
     let credentials = credentials::find(request.pull_secrets, name)
         .map_err(|reason| Error::Credential { reason })?;
-    let proxy = request.proxy.map(proxy::parse).transpose();
-    let proxy = proxy.map_err(|reason| Error::Proxy { reason })?;
+    let named = |reference: &Option<LocalReference>| {
+        let name = reference.as_ref().map_or("", |reference| &reference.name);
+        format!("secret '{}/{name}'", request.owner.namespace())
+    };
+    let proxy = request.proxy.map(proxy::parse).transpose().map_err(|problem| {
+        let reason = format!("{}: {problem}", named(&spec.proxy_secret_ref));
+        Error::Proxy { reason }
+    })?;
     let transport = |reason: String| Error::Transport { url: url.clone(), reason };
     let (authorities, client_certificate) = match request.certificates {
-        Some(secret) => certificates(secret).map_err(transport)?,
+        Some(secret) => certificates(secret)
+            .map_err(|problem| transport(format!("{} {problem}", named(&spec.cert_secret_ref))))?,
         None => (None, None),
     };
     let reference = parse(url)?;
@@ -37,8 +44,10 @@ pub(super) fn connect(request: Request<'_>) -> Result<Remote<'_>, Error> {
         proxy,
         ..ClientOptions::default()
     };
-    let registry =
-        Registry::new(&reference.host, &options).map_err(|error| transport(error.to_string()))?;
+    let registry = request
+        .registries
+        .get(&reference.host, &request, &options)
+        .map_err(|error| transport(error.to_string()))?;
     let repository = Repository::Remote(registry.repository(&reference.repository));
     Ok(Remote { request, reference, repository })
 }
@@ -77,8 +86,11 @@ fn parse(url: &str) -> Result<Reference, Error> {
         .map_err(|_| invalid("URL must be in format 'oci://<domain>/<org>/<repo>'".to_owned()))
 }
 
-/// The authorities and the certificate of a Secret, under their names of today and of before.
-fn certificates(secret: &SecretData) -> Result<(Option<Pem>, Option<ClientCertificate>), String> {
+/// The authorities and the certificate of a Secret, under their names of today and of before; or what is
+/// wrong with it.
+fn certificates(
+    secret: &SecretData,
+) -> Result<(Option<Pem>, Option<ClientCertificate>), &'static str> {
     let find = |names: [&str; 2]| {
         names.iter().find_map(|name| secret.get(*name)).filter(|pem| !pem.is_empty()).cloned()
     };
@@ -86,16 +98,15 @@ fn certificates(secret: &SecretData) -> Result<(Option<Pem>, Option<ClientCertif
     let pair = (find(["tls.crt", "certFile"]), find(["tls.key", "keyFile"]));
     let client = match pair {
         (Some(certificate), Some(key)) => {
-            Some(ClientCertificate { certificate: Pem::Text(certificate), key: Pem::Text(key) })
+            let (certificate, key) = (Pem::Text(certificate), Pem::Text(key));
+            Some(ClientCertificate { certificate, key })
         }
         (None, None) => None,
-        (Some(_), None) => return Err("found 'tls.crt' but missing 'tls.key'".to_owned()),
-        (None, Some(_)) => return Err("found 'tls.key' but missing 'tls.crt'".to_owned()),
+        (Some(_), None) => return Err("contains 'tls.crt' but missing 'tls.key'"),
+        (None, Some(_)) => return Err("contains 'tls.key' but missing 'tls.crt'"),
     };
     if authorities.is_none() && client.is_none() {
-        return Err(
-            "secret must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'".to_owned()
-        );
+        return Err("must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'");
     }
     Ok((authorities, client))
 }

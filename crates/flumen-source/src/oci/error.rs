@@ -75,13 +75,12 @@ impl Error {
         matches!(self, Self::Url { .. })
     }
 
-    /// The condition that shows it, if there is one beside `Ready`.
-    pub const fn condition(&self) -> Option<ConditionType> {
+    /// The condition that shows it beside `Ready`.
+    pub const fn condition(&self) -> ConditionType {
         match self {
-            Self::Verification { .. } => Some(ConditionType::SourceVerified),
-            Self::Ignore { .. } => None,
-            Self::Archive { .. } => Some(ConditionType::StorageOperationFailed),
-            _ => Some(ConditionType::FetchFailed),
+            Self::Verification { .. } => ConditionType::SourceVerified,
+            Self::Ignore { .. } | Self::Archive { .. } => ConditionType::StorageOperationFailed,
+            _ => ConditionType::FetchFailed,
         }
     }
 }

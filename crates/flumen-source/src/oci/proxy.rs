@@ -11,7 +11,7 @@ const SCHEMES: [&str; 3] = ["http", "https", "socks5"];
 pub(super) fn parse(secret: &SecretData) -> Result<Proxy, String> {
     let text =
         |key: &str| secret.get(key).map(|value| String::from_utf8_lossy(value).trim().to_owned());
-    let address = text("address").ok_or("key 'address' not found in secret")?;
+    let address = text("address").ok_or("key 'address' not found")?;
     if address.is_empty() {
         return Err("proxy address is empty".to_owned());
     }

@@ -1,6 +1,7 @@
 //! Who vouches for an artifact, as the source asks for it.
 
 use std::{
+    fmt,
     hash::{DefaultHasher, Hash as _, Hasher as _},
     str,
 };
@@ -12,28 +13,47 @@ use flumen_oci::{
 };
 use flumen_sign::{Identity, Pattern, PublicKey, Signer, Trust, TrustedRoot};
 
-use super::{Error, Remote, Request, Resolved, SecretData};
+use super::{Error, Remote, Resolved, SecretData};
 
 const PUBLIC_KEY_SUFFIX: &str = ".pub";
 const TRUSTED_ROOT: &str = "trusted_root.json";
 
-impl Request<'_> {
-    /// Changes when other keys or roots are trusted. Then signatures are to be verified again,
-    /// although the artifact is the same.
-    pub fn trust_fingerprint(&self) -> u64 {
+/// Whom signatures may come from.
+#[derive(Clone, Copy, Default)]
+pub struct Trusted<'t> {
+    /// The Secret of `verify.secretRef`.
+    pub keys: Option<&'t SecretData>,
+    /// The Secret of `verify.trustedRootSecretRef`.
+    pub root: Option<&'t SecretData>,
+}
+
+impl Trusted<'_> {
+    /// Changes when others are trusted. Then signatures are to be verified again, although the
+    /// artifact is the same.
+    pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.keys, self.trusted_root).hash(&mut hasher);
+        (self.keys, self.root).hash(&mut hasher);
         hasher.finish()
+    }
+}
+
+impl fmt::Debug for Trusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Trusted")
     }
 }
 
 impl Remote<'_> {
     /// Looks for a signature that the source asks for. None if it asks for no signature.
-    pub async fn verify(&self, resolved: &Resolved) -> Result<Option<Signer>, Error> {
+    pub async fn verify(
+        &self,
+        resolved: &Resolved,
+        trusted: Trusted<'_>,
+    ) -> Result<Option<Signer>, Error> {
         let Some(wanted) = &self.request.spec.verify else { return Ok(None) };
         let provider = provider(wanted);
         let failed = |reason: String| Error::Verification { provider, reason };
-        let policies = self.policies(wanted).map_err(failed)?;
+        let policies = policies(wanted, trusted).map_err(failed)?;
         let work = async {
             let descriptor = self.descriptor(resolved).await.map_err(|e| failed(self.words(&e)))?;
             for policy in &policies {
@@ -55,29 +75,35 @@ impl Remote<'_> {
             None => self.repository.resolve(&Target::Digest(resolved.digest.clone())).await,
         }
     }
+}
 
-    /// What suffices; one of them is enough.
-    fn policies(&self, wanted: &OciVerification) -> Result<Vec<Policy>, String> {
-        if wanted.provider == OciVerificationProvider::Notation {
-            return Err("signatures of notation cannot be verified yet".to_owned());
-        }
-        let root = self.request.trusted_root.map(root_text).transpose()?;
-        let root = || root.map(TrustedRoot::from_json).transpose().map_err(|e| e.to_string());
-        if wanted.secret_ref.is_some() {
-            let keys = self.request.keys.map_or(Ok(Vec::new()), public_keys)?;
-            return Ok(vec![policy(Trust { keys, root: root()?, identity: None })]);
-        }
-        let identities = identities(wanted)?;
-        identities
-            .into_iter()
-            .map(|identity| match root()? {
-                Some(root) => {
-                    let identity = Some(identity);
-                    Ok(policy(Trust { keys: Vec::new(), root: Some(root), identity }))
-                }
-                None => Err("no trusted root is given in 'trustedRootSecretRef'".to_owned()),
-            })
-            .collect()
+/// What suffices; one of them is enough.
+fn policies(wanted: &OciVerification, trusted: Trusted<'_>) -> Result<Vec<Policy>, String> {
+    if wanted.provider == OciVerificationProvider::Notation {
+        return Err("signatures of notation cannot be verified yet".to_owned());
+    }
+    let root = trusted.root.map(root_text).transpose()?;
+    let root = || root.map(TrustedRoot::from_json).transpose().map_err(|e| e.to_string());
+    if wanted.secret_ref.is_some() {
+        let keys = trusted.keys.map_or(Ok(Vec::new()), public_keys)?;
+        return Ok(vec![policy(Trust { keys, root: root()?, identity: None })]);
+    }
+    let identities = identities(wanted)?.into_iter();
+    identities
+        .map(|identity| match root()? {
+            Some(root) => {
+                let identity = Some(identity);
+                Ok(policy(Trust { keys: Vec::new(), root: Some(root), identity }))
+            }
+            None => Err("no trusted root is given in 'trustedRootSecretRef'".to_owned()),
+        })
+        .collect()
+}
+
+impl Error {
+    /// A verification that could not even begin.
+    pub fn verification(wanted: &OciVerification, reason: String) -> Self {
+        Self::Verification { provider: provider(wanted), reason }
     }
 }
 

@@ -40,6 +40,15 @@ impl Owner {
         Ok(Self { kind, namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
+    /// Whose artifact is published under a path.
+    pub fn of_path(path: &str) -> Option<Self> {
+        parse_path(path).map(|(owner, _)| owner)
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     /// The path of one of its files below the root, as it is published.
     pub(super) fn path(&self, file_name: &str) -> Result<String, StorageError> {
         if !is_file_name(file_name) {

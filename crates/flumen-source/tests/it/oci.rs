@@ -13,7 +13,7 @@ use flumen_oci::{
 use flumen_sign::PrivateKey;
 use flumen_source::{
     Owner, Storage,
-    oci::{ConditionType, Error, Remote, Request, Resolved, SecretData},
+    oci::{ConditionType, Error, Registries, Remote, Request, Resolved, SecretData, Trusted},
 };
 use flumen_testkit::{
     EmbeddedRegistry, Judge, REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind,
@@ -32,6 +32,7 @@ struct Source {
     pull_secrets: Vec<SecretData>,
     certificates: Option<SecretData>,
     keys: Option<SecretData>,
+    registries: Registries,
 }
 
 impl Source {
@@ -50,6 +51,7 @@ impl Source {
             pull_secrets: Vec::new(),
             certificates: None,
             keys: None,
+            registries: Registries::default(),
         }
     }
 
@@ -60,13 +62,22 @@ impl Source {
             pull_secrets: &self.pull_secrets,
             certificates: self.certificates.as_ref(),
             proxy: None,
-            keys: self.keys.as_ref(),
-            trusted_root: None,
+            registries: &self.registries,
         }
     }
 
     fn remote(&self) -> Result<Remote<'_>, Error> {
         Remote::connect(self.request())
+    }
+
+    fn trusted(&self) -> Trusted<'_> {
+        Trusted { keys: self.keys.as_ref(), root: None }
+    }
+
+    /// Whether a signature was asked for and found.
+    async fn verify(&self, resolved: &Resolved) -> Result<bool, Error> {
+        let signer = self.remote()?.verify(resolved, self.trusted()).await?;
+        Ok(signer.is_some())
     }
 
     async fn resolve(&self) -> Result<Resolved, Error> {
@@ -182,7 +193,7 @@ fn failures_are_told_as_flux_tells_them() {
     let source = Source::new("127.0.0.1:1", &json!({"url": "oci://127.0.0.1:1/org/app:v1"}));
     let error = source.remote().expect_err("no address");
     assert!(error.is_stalling());
-    assert_eq!(error.condition(), Some(ConditionType::FetchFailed));
+    assert_eq!(error.condition(), ConditionType::FetchFailed);
 }
 
 #[tokio::test]
@@ -288,8 +299,8 @@ async fn signatures_are_asked_for() {
     let mut source = Source::new(host, &verify);
     source.keys = Some(secret(&[&other, &good]));
     let resolved = source.resolve().await.expect("resolved");
-    let error = source.remote().expect("connected").verify(&resolved).await.expect_err("unsigned");
-    assert_eq!(error.condition(), Some(ConditionType::SourceVerified));
+    let error = source.verify(&resolved).await.expect_err("unsigned");
+    assert_eq!(error.condition(), ConditionType::SourceVerified);
     assert_eq!(
         error.to_string(),
         format!(
@@ -301,19 +312,17 @@ async fn signatures_are_asked_for() {
     let descriptor = repository(host).resolve(&target).await.expect("there");
     let options = SignOptions { placement: Placement::Tag, ..SignOptions::default() };
     sign(&repository(host), &descriptor, &good, &options).await.expect("signed");
-    let verified = source.remote().expect("connected").verify(&resolved).await.expect("signed");
-    assert!(verified.is_some());
-    let before = source.request().trust_fingerprint();
+    let verified = source.verify(&resolved).await.expect("signed");
+    assert!(verified);
+    let before = source.trusted().fingerprint();
     source.keys = Some(secret(&[&other]));
-    assert_ne!(source.request().trust_fingerprint(), before, "other keys are noticed");
-    source.remote().expect("connected").verify(&resolved).await.expect_err("another key");
+    assert_ne!(source.trusted().fingerprint(), before, "other keys are noticed");
+    source.verify(&resolved).await.expect_err("another key");
 
     let mut keyless = Source::new(host, &json!({"verify": {"provider": "cosign"}}));
-    let error = keyless.remote().expect("connected").verify(&resolved).await.expect_err("no root");
+    let error = keyless.verify(&resolved).await.expect_err("no root");
     let prefix = "failed to verify the signature using provider 'cosign keyless': ";
     assert!(error.to_string().starts_with(prefix), "{error}");
     keyless.spec.verify = None;
-    assert!(
-        keyless.remote().expect("connected").verify(&resolved).await.expect("no wish").is_none()
-    );
+    assert!(!keyless.verify(&resolved).await.expect("no wish"));
 }

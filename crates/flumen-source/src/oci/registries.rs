@@ -1,0 +1,66 @@
+//! Registries that sources have in common, so that connections and tokens are shared.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use flumen_oci::{
+    Algorithm, Digest, Hasher,
+    client::{ClientOptions, Registry},
+};
+
+use super::{Request, SecretData};
+
+/// More than one controller talks to. If there are more, all are opened anew.
+const MAX_REGISTRIES: usize = 256;
+
+/// Registries by everything that decides how they are spoken to, and in whose name.
+#[derive(Debug, Default)]
+pub struct Registries(Mutex<HashMap<Digest, Registry>>);
+
+impl Registries {
+    /// The registry that a request means, with what it is to be shown.
+    pub(super) fn get(
+        &self,
+        host: &str,
+        request: &Request<'_>,
+        options: &ClientOptions,
+    ) -> Result<Registry, flumen_oci::Error> {
+        let key = key(host, request, options);
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(known.clone());
+        }
+        let registry = Registry::new(host, options)?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_REGISTRIES {
+            known.clear();
+        }
+        Ok(known.entry(key).or_insert(registry).clone())
+    }
+}
+
+/// Equal only if all secrets are.
+fn key(host: &str, request: &Request<'_>, options: &ClientOptions) -> Digest {
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(host.as_bytes());
+    add(&[options.insecure.into(), options.plain_http.into()]);
+    let mut add_secrets = |secrets: &mut dyn Iterator<Item = &SecretData>| {
+        for secret in secrets {
+            add(b"secret");
+            for (key, value) in secret {
+                add(key.as_bytes());
+                add(value);
+            }
+        }
+        add(b"end");
+    };
+    add_secrets(&mut request.pull_secrets.iter());
+    add_secrets(&mut request.certificates.into_iter());
+    add_secrets(&mut request.proxy.into_iter());
+    hasher.finish()
+}
