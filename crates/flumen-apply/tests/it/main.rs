@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at clocks and files")]
 
 mod fixture;
+mod flux_kinds;
 
 mod deferral;
 mod faults;
