@@ -2,10 +2,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at clocks and files")]
 
 mod fixture;
-mod flux_kinds;
 
 mod deferral;
 mod faults;
+mod flux_kinds;
 mod inventory;
 mod pruning;
 mod requests;
