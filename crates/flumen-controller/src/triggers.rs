@@ -126,9 +126,13 @@ fn state(read: Option<&Read<Kustomization>>) -> Option<(bool, i64, i64, Option<&
 fn wake_dependants(controller: &Controller, index: &Index, name: &Name) {
     for dependant in index.dependants(name) {
         let Some(object) = kustomization(controller, dependant) else { continue };
+        let key = key_of(dependant);
         let ready = condition(object.as_ref(), READY);
-        if ready.is_some_and(|ready| ready.reason == "DependencyNotReady") {
-            controller.queue.add(key_of(dependant), Trigger::Due);
+        // A pass that is under way may have looked a moment too early.
+        if ready.is_some_and(|ready| ready.reason == "DependencyNotReady")
+            || controller.queue.is_running(&key)
+        {
+            controller.queue.add(key, Trigger::Due);
         }
     }
 }
