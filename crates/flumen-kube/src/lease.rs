@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use flumen_object::Gvk;
 use flumen_yaml::{Entry, Node, Pos, Tag, Value};
 use jiff::Timestamp;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use crate::{Cluster, Error, ObjectName, Resource, retry::may_pass_later};
 
@@ -94,9 +94,12 @@ impl<C: Cluster> Lease<C> {
     pub async fn keep(&mut self) -> Lost {
         let mut source = None;
         loop {
-            sleep(self.candidate.options.retry).await;
             let deadline = self.renewed + self.candidate.options.renew;
+            sleep_until(deadline.min(Instant::now() + self.candidate.options.retry)).await;
             let asked = Instant::now();
+            if asked >= deadline {
+                return self.not_renewed(source);
+            }
             match timeout_at(deadline, self.candidate.attempt()).await {
                 Ok(Ok(Attempt::Held)) => {
                     self.renewed = asked;
@@ -107,28 +110,33 @@ impl<C: Cluster> Lease<C> {
                 }
                 Ok(Ok(Attempt::Overtaken)) => {}
                 Ok(Err(error)) => source = Some(error),
-                Err(_) => {
-                    let after = self.candidate.options.renew;
-                    return Lost::NotRenewed {
-                        lease: self.candidate.options.title(),
-                        after,
-                        source,
-                    };
-                }
+                Err(_) => return self.not_renewed(source),
             }
         }
+    }
+
+    fn not_renewed(&self, source: Option<Error>) -> Lost {
+        let options = &self.candidate.options;
+        Lost::NotRenewed { lease: options.title(), after: options.renew, source }
     }
 
     /// Gives the Lease back, so that nobody has to wait until it expires.
     ///
     /// # Errors
     /// When the server refuses. That somebody else holds the Lease by now is no error.
-    pub async fn release(mut self) -> Result<(), Error> {
-        let Some(mut object) = self.candidate.ours.take() else { return Ok(()) };
+    pub async fn release(self) -> Result<(), Error> {
+        let candidate = self.candidate;
+        // A renewal that was given up half way may have been done, so what we wrote last does not count.
+        let Some(mut object) = candidate.cluster.get(candidate.name()).await? else {
+            return Ok(());
+        };
         let record = Record::of(&object);
+        if record.holder != candidate.options.identity {
+            return Ok(());
+        }
         Record { holder: String::new(), duration: RELEASED, renewed: now(), ..record }
             .write(&mut object);
-        match self.candidate.replace(&object).await {
+        match candidate.replace(&object).await {
             Err(error) if !error.is_conflict() && !error.is_not_found() => Err(error),
             _ => Ok(()),
         }

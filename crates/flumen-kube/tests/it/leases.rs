@@ -84,16 +84,16 @@ async fn what_is_released_is_free_at_once() {
     let client = client(cluster).await;
     let lease = acquire(&client, options(&namespace, "first", NEVER)).await;
     patch(&client, &namespace, "{metadata: {labels: {of: others}}}").await;
-    lease.release().await.expect("a Lease that changed meanwhile is left alone");
-    assert_eq!(text(&stored(&client, &namespace).await, &["spec", "holderIdentity"]), "first");
-
-    let lease = acquire(&client, options(&namespace, "first", NEVER)).await;
     lease.release().await.expect("released");
     assert_eq!(text(&stored(&client, &namespace).await, &["spec", "holderIdentity"]), "");
-    acquire(&client, options(&namespace, "second", NEVER)).await;
+    let second = acquire(&client, options(&namespace, "second", NEVER)).await;
     let lease = stored(&client, &namespace).await;
     assert_eq!(text(&lease, &["spec", "holderIdentity"]), "second");
     assert_eq!(text(&lease, &["metadata", "labels", "of"]), "others");
+
+    patch(&client, &namespace, "{spec: {holderIdentity: thief}}").await;
+    second.release().await.expect("what is another's is left alone");
+    assert_eq!(text(&stored(&client, &namespace).await, &["spec", "holderIdentity"]), "thief");
 }
 
 #[tokio::test(flavor = "multi_thread")]
