@@ -32,7 +32,7 @@ pub(crate) struct Stage {
     runtime: Runtime,
     client: Client,
     controller: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
-    _storage: TempDir,
+    storage: TempDir,
 }
 
 impl Stage {
@@ -49,23 +49,23 @@ impl Stage {
         let client = runtime.block_on(connect(&kubeconfig));
         let namespace = cluster.fresh_namespace();
         let storage = tempfile::tempdir().expect("a directory");
-        let stage = Self {
+        let mut stage = Self {
             cluster,
             registry: EmbeddedRegistry::start(),
             controller: None,
             namespace,
             runtime,
             client,
-            _storage: storage,
+            storage,
         };
         stage.define();
         let options = Options {
-            storage: stage._storage.path().to_owned(),
+            storage: stage.storage.path().to_owned(),
             namespace: Some(stage.namespace.clone()),
             ..Options::default()
         };
-        let controller = run(way(&kubeconfig), options);
-        Some(Self { controller: Some(controller), ..stage })
+        stage.controller = Some(run(way(&kubeconfig), options));
+        Some(stage)
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -164,7 +164,8 @@ impl Stage {
     pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) {
         let resource = resource(kind);
         let object = self.name(&resource, name);
-        let work = self.client.patch(object, PatchType::Merge, &node(patch), "somebody");
+        let patch = node(patch);
+        let work = self.client.patch(object, PatchType::Merge, &patch, "somebody");
         self.runtime.block_on(work).expect("patched");
     }
 
