@@ -4,4 +4,5 @@
 mod builds;
 mod limits;
 mod repositories;
+mod ssh;
 mod trees;
