@@ -36,8 +36,6 @@ pub struct Checkout {
     pub tree: Arc<dyn Tree>,
     /// Where the files appear in `tree`: a path that names repository and commit, for messages.
     pub root: PathBuf,
-    /// The same as `tree`.
-    pub(crate) files: Arc<GitTree>,
 }
 
 /// A commit that was found, before its tree is opened.
@@ -101,16 +99,14 @@ impl Checkout {
     ) -> Result<Self, Error> {
         let Found { snapshot, reference, metadata, tag } = found;
         let root = PathBuf::from(format!("{place}@{}", snapshot.commit.to_hex_with_len(12)));
-        let files = GitTree::new(root.clone(), contents, &selection.directories, limits.objects);
-        let files = Arc::new(files);
+        let tree = GitTree::new(root.clone(), contents, &selection.directories, limits.objects);
         for directory in &selection.directories {
-            if !files.has(directory) {
+            if !tree.has(directory) {
                 return Err(Error::NoDirectory { directory: directory.display().to_string() });
             }
         }
         let commit = snapshot.commit.to_string();
-        let tree: Arc<dyn Tree> = Arc::clone(&files) as _;
-        Ok(Self { commit, reference, metadata, tag, tree, root, files })
+        Ok(Self { commit, reference, metadata, tag, tree: Arc::new(tree), root })
     }
 
     /// Where it was found, for comparisons with what [`crate::Client::resolve`] finds.

@@ -70,8 +70,10 @@ impl GitReference {
         let hash = format!("{algorithm}:{}", commit.id);
         let name = match self {
             Self::Commit(_) => return hash,
-            Self::Branch(name) | Self::CommitOf { branch: name, .. } => name,
-            Self::Tag(name) | Self::Full(name) => name,
+            Self::Branch(name)
+            | Self::CommitOf { branch: name, .. }
+            | Self::Tag(name)
+            | Self::Full(name) => name,
             Self::Default | Self::Semver(_) | Self::Name(_) => {
                 match short_name(&commit.reference) {
                     Some(name) => name,

@@ -5,6 +5,7 @@
 
 mod known_hosts;
 mod pipe;
+mod tunnel;
 
 use std::{
     borrow::Cow,
@@ -25,7 +26,7 @@ use russh::{
 
 use self::known_hosts::{KnownHost, Verdict};
 use crate::{
-    Error, SshIdentity, connection::Session, error::chain, transport::Failure, url::SshUrl,
+    Error, Proxy, SshIdentity, connection::Session, error::chain, transport::Failure, url::SshUrl,
     waiting::Waiter,
 };
 
@@ -47,8 +48,9 @@ pub(crate) fn connect(
     let known = KnownHost::find(&String::from_utf8_lossy(&identity.known_hosts), &url.known_as());
 
     let waiter = Waiter::new()?;
+    let opening = open(url, key, known, session.client.access.proxy.as_ref());
     let opened = waiter
-        .wait(session.stop, open(url, key, known))
+        .wait(session.stop, opening)
         .ok_or_else(|| Error::Unreachable { url: url.to_string(), reason: "stopped".to_owned() })?;
     let (handle, channel) = opened?;
     let (reader, writer) = pipe::split(channel, handle, waiter, url, session, failure);
@@ -68,18 +70,22 @@ async fn open(
     url: &SshUrl,
     key: PrivateKey,
     known: KnownHost,
+    proxy: Option<&Proxy>,
 ) -> Result<(Handle<HostCheck>, russh::Channel<client::Msg>), Error> {
     let unreachable =
         |error: russh::Error| Error::Unreachable { url: url.to_string(), reason: chain(&error) };
-    let mut config = Config { nodelay: true, ..Config::default() };
+    let mut config = Config::default();
     let algorithms = known.algorithms();
     if !algorithms.is_empty() {
         config.preferred.key = Cow::Owned(algorithms);
     }
     let refused = Arc::new(Mutex::new(None));
     let check = HostCheck { known, refused: Arc::clone(&refused) };
-    let place = (url.host.as_str(), url.port);
-    let mut handle = client::connect(Arc::new(config), place, check).await.map_err(|error| {
+    let stream = tunnel::open(url, proxy).await?;
+    // Git asks in short lines, and waits for the answer.
+    let _ = stream.set_nodelay(true);
+    let connected = client::connect_stream(Arc::new(config), stream, check).await;
+    let mut handle = connected.map_err(|error| {
         let shown = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         let host = url.known_as();
         match shown {
@@ -145,15 +151,22 @@ impl Handler for HostCheck {
     }
 }
 
+impl SshIdentity {
+    /// Whether the key is encrypted, and there is nothing to open it with.
+    pub fn is_locked(&self) -> bool {
+        matches!(private_key(self), Err(Error::Identity { reason: LOCKED }))
+    }
+}
+
+const LOCKED: &str = "is encrypted, and there is no password for it";
+
 fn private_key(identity: &SshIdentity) -> Result<PrivateKey, Error> {
     let unusable = |reason| Error::Identity { reason };
     let text = std::str::from_utf8(&identity.key).map_err(|_| unusable("is no text"))?;
     let passphrase = identity.passphrase.as_deref().filter(|it| !it.is_empty());
     let key = keys::decode_secret_key(text, passphrase);
     key.map_err(|error| match (error, passphrase) {
-        (keys::Error::KeyIsEncrypted, None) => {
-            unusable("is encrypted, and there is no password for it")
-        }
+        (keys::Error::KeyIsEncrypted, None) => unusable(LOCKED),
         (_, Some(_)) => unusable("cannot be read, or its password is another one"),
         (_, None) => unusable("cannot be read"),
     })

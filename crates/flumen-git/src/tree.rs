@@ -18,9 +18,6 @@ use crate::{error::chain, objects::Objects};
 /// As many links as Linux follows before it calls a path a loop.
 const MAX_LINKS: usize = 40;
 
-/// Longer paths are refused, as Linux refuses them: a tree in a tree in a tree costs its author little.
-const MAX_PATH: usize = 4096;
-
 /// Longer targets of links are refused, as Linux refuses them.
 const MAX_TARGET_SIZE: u64 = 4096;
 
@@ -146,34 +143,6 @@ impl GitTree {
     /// Whether there is anything at a path below the root.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.resolve(&mut self.state(), &self.root.join(selected(path))).is_ok()
-    }
-
-    /// All that is there: directories before what is in them, in the order of names.
-    pub(crate) fn walk(&self) -> Result<Vec<(PathBuf, EntryKind)>, FsError> {
-        let state = &mut *self.state();
-        let limit = state.entries_limit;
-        let mut found = Vec::new();
-        // Next one last.
-        let mut ahead = vec![(PathBuf::new(), self.top)];
-        while let Some((path, entry)) = ahead.pop() {
-            if entry.kind == EntryKind::Tree {
-                let shown = self.root.join(&path);
-                let directory = state.directory(&entry, &shown)?;
-                let children = directory.iter().rev().map(|(name, it)| (path.join(name), *it));
-                ahead.extend(children.filter(|(path, _)| self.shows(path)));
-                // One directory may appear in many places.
-                if found.len() + ahead.len() > limit as usize {
-                    return Err(broken(&shown, format!("more than {limit} entries")));
-                }
-                if path.as_os_str().len() > MAX_PATH {
-                    return Err(broken(&self.root, "a path that is too long"));
-                }
-            }
-            if !path.as_os_str().is_empty() {
-                found.push((path, entry.kind));
-            }
-        }
-        Ok(found)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

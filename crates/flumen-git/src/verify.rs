@@ -25,7 +25,7 @@ pub enum VerificationMode {
 /// The public keys that may sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedKeys {
-    /// Armored OpenPGP keys, any number in each.
+    /// Armored `OpenPGP` keys, any number in each.
     pub openpgp: Vec<String>,
     /// Lines as in an `authorized_keys` file, any number in each.
     pub ssh: Vec<String>,
@@ -72,7 +72,7 @@ pub fn verify(
     checkout: &Checkout,
     now: SystemTime,
 ) -> Result<Verified, VerifyError> {
-    let mut text = "verified signature of".to_owned();
+    let mut lines = vec!["verified signature of".to_owned()];
     if mode.wants_tag() {
         let found = checkout.tag.as_ref().ok_or(VerifyError::NoTag)?;
         let tag = match &found.id {
@@ -81,7 +81,7 @@ pub fn verify(
         };
         let Some(signed) = &found.signed else { return Err(VerifyError::UnsignedTag { tag }) };
         match signer(signed, keys, now, "tag") {
-            Ok(key) => text.push_str(&format!("\n\t- tag '{tag}' with key '{key}'")),
+            Ok(key) => lines.push(format!("tag '{tag}' with key '{key}'")),
             Err(reason) => return Err(VerifyError::Tag { tag, reason }),
         }
     }
@@ -93,11 +93,11 @@ pub fn verify(
             None => Err("unsupported signature type: empty".to_owned()),
         };
         match signer {
-            Ok(key) => text.push_str(&format!("\n\t- commit '{commit}' with key '{key}'")),
+            Ok(key) => lines.push(format!("commit '{commit}' with key '{key}'")),
             Err(reason) => return Err(VerifyError::Commit { commit, reason }),
         }
     }
-    Ok(Verified { text })
+    Ok(Verified { text: lines.join("\n\t- ") })
 }
 
 /// The key that made a signature, or why there is none.

@@ -28,6 +28,7 @@ struct Pipe<H: Handler> {
     pending: Vec<u8>,
     received: Bytes,
     complaint: Vec<u8>,
+    has_failed: bool,
     is_over: bool,
     url: SshUrl,
     budget: Rc<Budget>,
@@ -60,6 +61,7 @@ pub(super) fn split<H: Handler>(
         pending: Vec::new(),
         received: Bytes::new(),
         complaint: Vec::new(),
+        has_failed: false,
         is_over: false,
         url: url.clone(),
         budget: Rc::clone(&session.budget),
@@ -100,13 +102,14 @@ impl<H: Handler> Pipe<H> {
                     self.complaint.extend_from_slice(&data[..data.len().min(room)]);
                 }
                 Some(ChannelMsg::Failure) => return Err(self.fail("no program may be started")),
-                Some(ChannelMsg::ExitStatus { exit_status }) if exit_status != 0 => {
-                    return Err(self.complain());
-                }
+                // What it had to say may come after it has ended.
+                Some(ChannelMsg::ExitStatus { exit_status }) => self.has_failed = exit_status != 0,
                 Some(ChannelMsg::Close) | None => self.is_over = true,
-                // The end of what it says may come before the reason.
                 Some(_) => {}
             }
+        }
+        if self.received.is_empty() && self.has_failed {
+            return Err(self.complain());
         }
         Ok(())
     }
@@ -121,9 +124,9 @@ impl<H: Handler> Pipe<H> {
         let text = String::from_utf8_lossy(&self.complaint);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let reason = lines.collect::<Vec<_>>().join("; ");
-        let reason: String = reason.chars().filter(|letter| !letter.is_control()).collect();
+        let mut reason: String = reason.chars().filter(|letter| !letter.is_control()).collect();
         if reason.is_empty() {
-            return self.fail("the program ended without a word");
+            "its program has failed without a word".clone_into(&mut reason);
         }
         self.failure.keep(Error::Rejected { url: self.url.to_string(), reason })
     }

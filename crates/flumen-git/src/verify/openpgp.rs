@@ -1,4 +1,4 @@
-//! Signatures that are made with OpenPGP keys.
+//! Signatures that are made with `OpenPGP` keys.
 
 use std::time::SystemTime;
 

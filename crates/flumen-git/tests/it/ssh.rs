@@ -4,9 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use flumen_fs::Bounds;
 use flumen_git::{
-    Access, Checkout, Client, Error, GitReference, GitUrl, Limits, Selection, SshIdentity,
+    Access, Checkout, Client, Error, GitReference, GitUrl, Limits, Proxy, Selection, SshIdentity,
 };
 use flumen_testkit::{GitRepository, SshKey, SshServer};
+
+use crate::proxies;
 
 /// What makes a server speak the newer version of Git's protocol.
 const NEW: &str = "AcceptEnv GIT_PROTOCOL";
@@ -208,4 +210,28 @@ fn limits_hold() {
     assert!(matches!(error, Error::TooLarge { limit: 20_000, .. }), "{error:?}");
     let error = within(Limits { objects: 3, ..Limits::default() });
     assert!(matches!(error, Error::TooManyObjects { limit: 3, .. }), "{error:?}");
+}
+
+#[test]
+fn proxies_lead_to_the_server() {
+    let Some(fixture) = Fixture::new(NEW) else { return };
+    for kind in [proxies::Kind::Http, proxies::Kind::Socks5] {
+        let proxy = proxies::start(kind);
+        let resolve = |password: &str| {
+            let proxy = Proxy {
+                url: proxy.url.parse().expect("an address"),
+                username: "me".to_owned(),
+                password: password.to_owned(),
+            };
+            let access =
+                Access { ssh: Some(fixture.identity()), proxy: Some(proxy), ..Access::default() };
+            let client = Client::new(access, Limits::default());
+            client.resolve(&fixture.url(), &GitReference::Default, &AtomicBool::new(false))
+        };
+        assert_eq!(resolve("secret").expect("a way").id, fixture.new, "{kind:?}");
+        assert_eq!(proxy.count(), 1, "{kind:?}");
+        let error = resolve("h1dden").expect_err("another password");
+        assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+        assert!(!format!("{error} {error:?}").contains("h1dden"), "{error:?}");
+    }
 }
