@@ -16,7 +16,7 @@ use self::parse::{Case, Expansion, Operator, Part, Place};
 
 /// What one substitution may cost, in bytes of text that are made or looked at. An object of a
 /// cluster has at most one and a half million of them.
-const MAX_EFFORT: usize = 64 << 20;
+const MAX_EFFORT: usize = 16 << 20;
 
 /// What becomes of a variable that is not set and for which no default is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +178,8 @@ impl Case {
 
 /// Bytes of a value, or nothing for a negative length. Numbers that are none leave the value as it is.
 ///
-/// A cut through a character leaves a replacement character, because the result must be text.
+/// A cut through a character leaves a replacement character for each byte of what is left of it, because
+/// the result must be text.
 fn substring(value: &str, offset: &str, length: Option<&str>) -> Option<String> {
     let whole = || Some(value.to_owned());
     let Ok(offset) = offset.parse::<i64>() else { return whole() };
@@ -196,7 +197,12 @@ fn substring(value: &str, offset: &str, length: Option<&str>) -> Option<String> 
         return None;
     }
     let bytes = value.as_bytes().get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)?;
-    Some(String::from_utf8_lossy(bytes).into_owned())
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Some(text)
 }
 
 /// What may still be spent.

@@ -272,6 +272,29 @@ impl Tree for GitTree {
         let shown = directory.keys().filter(|name| self.shows(&below.join(name)));
         Ok(shown.cloned().collect())
     }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<flumen_fs::Entry>, FsError> {
+        let mut state = self.state();
+        let resolved = self.resolve(&mut state, dir)?;
+        let directory = match resolved.entry.kind {
+            EntryKind::Tree => state.directory(&resolved.entry, dir)?,
+            // Where a submodule was not fetched, Git leaves an empty directory.
+            EntryKind::Commit => return Ok(Vec::new()),
+            _ => return Err(FsError::NotDirectory { path: dir.to_owned() }),
+        };
+        let entry = |(name, entry): (&String, &Entry)| {
+            let kind = match entry.kind {
+                EntryKind::Tree | EntryKind::Commit => flumen_fs::EntryKind::Directory,
+                EntryKind::Blob => flumen_fs::EntryKind::File { is_executable: false },
+                EntryKind::BlobExecutable => flumen_fs::EntryKind::File { is_executable: true },
+                EntryKind::Link => flumen_fs::EntryKind::Other,
+            };
+            flumen_fs::Entry { name: name.clone(), kind }
+        };
+        let below = resolved.real.strip_prefix(&self.root).unwrap_or(Path::new(""));
+        let shown = directory.iter().filter(|(name, _)| self.shows(&below.join(name)));
+        Ok(shown.map(entry).collect())
+    }
 }
 
 impl fmt::Debug for GitTree {

@@ -31,6 +31,11 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
     Ok(resources)
 }
 
+/// Fails unless a build could take the file as a resource.
+pub fn check_manifests(bytes: &[u8], file: &Path) -> Result<()> {
+    nodes(flumen_yaml::read_resource, bytes, file, 1).map(|_| ())
+}
+
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
@@ -92,7 +97,7 @@ fn resources_with(
         .collect())
 }
 
-fn nodes(read: ReadDocument, bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Node>> {
+fn nodes(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
     let documents = documents(read, bytes, file, first_line)?;
     let mut nodes = Vec::with_capacity(documents.len());
     for node in documents {

@@ -140,6 +140,8 @@ impl<'t> Parser<'t> {
         match (ahead.next(), ahead.next()) {
             (Some('='), _) => self.skip(1).default(),
             (Some(':'), Some('=' | '-' | '?' | '+')) => self.skip(2).default(),
+            // Where the text ends, the reference has lost the colon and says something else.
+            (Some(':'), None) => Err(SubstituteError::BadSubstitution),
             (Some(':'), _) => self.skip(1).substring(),
             (Some(first @ (',' | '^')), second) => {
                 let operator = match (first, second) {

@@ -71,7 +71,7 @@ fn lengths_and_substrings_count_bytes() {
     check("${text: -5} ${text:x} ${text:1:x}", "Hello World Hello World Hello World");
     check("${text:${minus}} ${text:${minus}::2}", "World Wo");
     check("${text:+5}${text:0:0}", "Hello World");
-    check("${wide:0:1}", "\u{fffd}");
+    check("${wide:1:2}", "\u{fffd}\u{fffd}");
     check("${text:0:-2}", "! the substring of \"text\" has a negative length");
     check("${text:}", "! unable to parse substitution within function");
     check("${text:1:}", "! unable to parse substitution within function");
@@ -117,6 +117,7 @@ fn grammar_mistakes_are_told_in_flux_words() {
     check("${!v}", "! unable to parse variable name");
     check("${${lower}}", "! unable to parse variable name");
     check("${text", "! missing closing brace");
+    check("${text:", "! bad substitution");
     check("${text }", "! missing closing brace");
     check("${#}", "! bad substitution");
     check("${text:=x", "! unable to parse substitution within function");

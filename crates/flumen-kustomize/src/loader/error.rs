@@ -29,7 +29,12 @@ pub(super) fn unreadable(
         (FsError::IsDirectory { .. }, LoadRestriction::None) => {
             Error::new(format!("read {shown}: is a directory"))
         }
-        (FsError::Outside { .. }, _) => Error::new(format!(
+        // The tree itself has bounds, as those have that Flux builds from.
+        (FsError::Outside { root, .. }, LoadRestriction::None) => Error::new(format!(
+            "fs-security-constraint read {shown}: path '{shown}' is not in or below '{}'",
+            root.display()
+        )),
+        (FsError::Outside { .. }, LoadRestriction::RootOnly) => Error::new(format!(
             "security; file '{shown}' is not in or below '{}'",
             root.display()
         ))

@@ -36,7 +36,12 @@ pub fn include(
         let inside = Path::new("/").join(clean(&Path::new("/").join(&from)));
         let place = place(tree.as_ref(), root, &to)
             .map_err(|source| GitError::IncludePath { name: name.clone(), source })?;
-        let failed = |reason: String| GitError::IncludeCopy { name, from, to, reason };
+        let failed = |reason: String| GitError::IncludeCopy {
+            name: name.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            reason,
+        };
         let kind = kind_of(artifact.as_ref(), &inside)
             .map_err(|error| failed(error.to_string()))?
             .ok_or_else(|| failed("no such file or directory".to_owned()))?;

@@ -72,9 +72,9 @@ pub(super) fn access(
         Access {
             authorization: authorization(url, data)?,
             authorities: filled(data, "ca.crt").or_else(|| filled(data, "caFile")).cloned(),
-            certificate: filled(data, "tls.crt").zip(filled(data, "tls.key")).map(
-                |(chain, key)| ClientCertificate { chain: chain.clone(), key: key.clone() },
-            ),
+            certificate: filled(data, "tls.crt")
+                .zip(filled(data, "tls.key"))
+                .map(|(chain, key)| ClientCertificate { chain: chain.clone(), key: key.clone() }),
             ..Access::default()
         }
     };
@@ -127,9 +127,8 @@ pub(super) fn trusted_keys(data: Option<&SecretData>) -> TrustedKeys {
 
 fn authorization(url: &str, data: &SecretData) -> Result<Option<Authorization>, GitError> {
     let in_url = Url::parse(url).ok();
-    let decoded = |part: &str| {
-        percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned()
-    };
+    let decoded =
+        |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
     let is_bearer = data.contains_key("bearerToken");
     let from_secret = |key: &str| if is_bearer { String::new() } else { text(data, key) };
     let mut username = from_secret("username");
