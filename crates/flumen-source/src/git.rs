@@ -93,7 +93,7 @@ impl GitSource {
         let source = self.clone();
         blocking(move |cancel| {
             let commit = source.client.resolve(&source.url, &source.reference, cancel);
-            let commit = commit.map_err(|error| source.explain(error, "list remote for"))?;
+            let commit = commit.map_err(|error| source.explain(&error, "list remote for"))?;
             Ok(source.reference.revision(&commit))
         })
         .await
@@ -106,7 +106,7 @@ impl GitSource {
             let Self { url, reference, selection, client, .. } = &source;
             let checkout = client
                 .open(url, reference, selection, cancel)
-                .map_err(|error| source.explain(error, "clone"))?;
+                .map_err(|error| source.explain(&error, "clone"))?;
             let revision = reference.revision(&checkout.resolved());
             Ok(GitFetch { revision, checkout })
         })
@@ -124,7 +124,7 @@ impl GitSource {
         Some(outcome.map_err(GitError::Unverified))
     }
 
-    fn explain(&self, error: flumen_git::Error, what: &str) -> GitError {
+    fn explain(&self, error: &flumen_git::Error, what: &str) -> GitError {
         GitError::of_git(error, &self.url, &self.reference, what)
     }
 }

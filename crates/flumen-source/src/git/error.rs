@@ -78,40 +78,44 @@ impl GitError {
     }
 
     /// Says what Flux says where it has words of its own; `what` was being done.
-    pub(super) fn of_git(error: Error, url: &GitUrl, reference: &GitReference, what: &str) -> Self {
-        let text = match (&error, reference) {
-            (Error::Empty { .. }, _) => return Self::Empty,
-            (Error::NoDirectory { .. }, _) => return Self::Sparse(error.to_string()),
-            (Error::InvalidRange { reason, .. }, _) => format!("semver parse error: {reason}"),
-            (Error::NoReference { .. }, GitReference::Semver(range)) => {
-                format!("no match found for semver: {range}")
+    pub(super) fn of_git(
+        error: &Error,
+        url: &GitUrl,
+        reference: &GitReference,
+        what: &str,
+    ) -> Self {
+        let general = || format!("unable to {what} '{url}': {}", without_url(error, url));
+        let text = match error {
+            Error::Empty { .. } => return Self::Empty,
+            Error::NoDirectory { .. } => return Self::Sparse(error.to_string()),
+            Error::InvalidRange { reason, .. } => format!("semver parse error: {reason}"),
+            Error::NoReference { reference: missing, .. } => {
+                let no_remote = |name: &str| {
+                    format!("unable to {what} '{url}': couldn't find remote ref \"{name}\"")
+                };
+                match reference {
+                    GitReference::Semver(range) => format!("no match found for semver: {range}"),
+                    GitReference::Full(name) if name.starts_with('/') || name.ends_with('/') => {
+                        format!(
+                            "ref {name} is invalid; Git refs cannot begin or end with a slash '/'"
+                        )
+                    }
+                    GitReference::Full(name) => {
+                        format!("unable to resolve ref '{name}' to a specific commit")
+                    }
+                    GitReference::Branch(name) => no_remote(&format!("refs/heads/{name}")),
+                    GitReference::Tag(name) => no_remote(&format!("refs/tags/{name}")),
+                    // Not even the branch is there.
+                    GitReference::CommitOf { branch, .. } if *missing == reference.to_string() => {
+                        no_remote(&format!("refs/heads/{branch}"))
+                    }
+                    GitReference::Commit(commit) | GitReference::CommitOf { commit, .. } => {
+                        format!("unable to resolve commit object for '{commit}': object not found")
+                    }
+                    GitReference::Default | GitReference::Name(_) => general(),
+                }
             }
-            (Error::NoReference { .. }, GitReference::Full(name))
-                if name.starts_with('/') || name.ends_with('/') =>
-            {
-                format!("ref {name} is invalid; Git refs cannot begin or end with a slash '/'")
-            }
-            (Error::NoReference { .. }, GitReference::Full(name)) => {
-                format!("unable to resolve ref '{name}' to a specific commit")
-            }
-            (Error::NoReference { .. }, GitReference::Branch(name)) => {
-                format!("unable to {what} '{url}': couldn't find remote ref \"refs/heads/{name}\"")
-            }
-            (Error::NoReference { .. }, GitReference::Tag(name)) => {
-                format!("unable to {what} '{url}': couldn't find remote ref \"refs/tags/{name}\"")
-            }
-            (Error::NoReference { .. }, GitReference::Commit(commit)) => {
-                format!("unable to resolve commit object for '{commit}': object not found")
-            }
-            (Error::NoReference { reference: missing, .. }, GitReference::CommitOf { .. })
-                if *missing == reference.to_string() =>
-            {
-                format!("unable to {what} '{url}': {}", without_url(&error, url))
-            }
-            (Error::NoReference { .. }, GitReference::CommitOf { commit, .. }) => {
-                format!("unable to resolve commit object for '{commit}': object not found")
-            }
-            _ => format!("unable to {what} '{url}': {}", without_url(&error, url)),
+            _ => general(),
         };
         Self::Checkout(text)
     }

@@ -47,11 +47,10 @@ pub fn include(
             .ok_or_else(|| failed("no such file or directory".to_owned()))?;
         let there = kind_of(tree.as_ref(), &place).unwrap_or(None);
         let is_free = match (there, kind) {
-            (None, _) => true,
+            (None, _) | (Some(EntryKind::File { .. }), EntryKind::File { .. }) => true,
             (Some(EntryKind::Directory), EntryKind::Directory) => {
                 tree.entries(&place).is_ok_and(|entries| entries.is_empty())
             }
-            (Some(EntryKind::File { .. }), EntryKind::File { .. }) => true,
             _ => false,
         };
         if !is_free {

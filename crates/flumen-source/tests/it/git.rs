@@ -81,7 +81,7 @@ async fn what_is_missing_is_said_as_flux_says_it() {
     let commit = server.create_repository("org/app").commit(&[("a.yaml", "a\n")]);
     server.create_repository("org/empty");
     let url = server.url("org/app");
-    let unknown = format!("{}0", &commit[..39]).replace(&commit, &"1".repeat(40));
+    let unknown: String = commit.chars().rev().collect();
     let secrets = GitSecrets::default();
     let failed = "failed to checkout and determine revision: ";
     for (reference, expected) in [
@@ -107,6 +107,10 @@ async fn what_is_missing_is_said_as_flux_says_it() {
         (
             json!({ "commit": unknown }),
             format!("unable to resolve commit object for '{unknown}': object not found"),
+        ),
+        (
+            json!({ "commit": commit, "branch": "none" }),
+            format!("unable to clone '{url}': couldn't find remote ref \"refs/heads/none\""),
         ),
         (
             json!({ "commit": unknown, "branch": "main" }),
