@@ -108,6 +108,17 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     if state(change.before.as_ref()) != state(change.after.as_ref()) {
         wake_dependants(controller, index, &change.name);
     }
+    if dependencies(change.before.as_ref()) != dependencies(change.after.as_ref()) {
+        // It may close a circle, or open one: all who wait behind it must know.
+        for name in index.behind(&change.name) {
+            wake_dependants(controller, index, &name);
+        }
+    }
+}
+
+fn dependencies(read: Option<&Read<Kustomization>>) -> Vec<Name> {
+    let object = read.and_then(|read| read.as_ref().ok());
+    object.into_iter().flat_map(|object| depends_on(object).collect::<Vec<_>>()).collect()
 }
 
 /// What those who depend on a Kustomization look at.
