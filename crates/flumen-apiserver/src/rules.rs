@@ -6,6 +6,7 @@
 
 mod custom;
 mod merged;
+mod presented;
 mod scale;
 
 use std::{borrow::Cow, sync::Arc};
@@ -16,6 +17,7 @@ use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
 use serde_json::{Value, json};
 
 pub(crate) use self::merged::read_merged;
+pub(crate) use self::presented::{is_presented_as_stored, list_item, presented};
 pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
 
 use crate::{ApiError, Behaviour, Resource, meta, storage::Stored};
@@ -26,6 +28,8 @@ pub(crate) struct Read {
     /// In the version of the request, with defaults.
     pub object: Value,
     pub problems: Problems,
+    /// Whether something empty was given that counts as a change.
+    pub counts: bool,
 }
 
 /// Fields that are unknown or there twice.
@@ -78,7 +82,9 @@ pub(crate) fn read(
                 keep_reset(&sent, &mut object);
             }
             flumen_kinds::default(&mut object, kind);
-            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
+            let counts = decoded.has_empty && flumen_kinds::counts_empty(kind);
+            let problems = decoded.strict.into();
+            Ok(Read { object: settled(resource, object), problems, counts })
         }
         Behaviour::Custom { version, .. } => custom::read(version, body, media, is_lenient),
     }
@@ -110,7 +116,9 @@ pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, Str
             name_kind(resource, &mut object);
             keep_reset(value, &mut object);
             flumen_kinds::default(&mut object, kind);
-            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
+            let counts = decoded.has_empty && flumen_kinds::counts_empty(kind);
+            let problems = decoded.strict.into();
+            Ok(Read { object: settled(resource, object), problems, counts })
         }
         Behaviour::Custom { version, .. } => {
             custom::admit(version, value.clone(), Strict::default())
@@ -197,6 +205,17 @@ pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
     }
 }
 
+/// Refuses an object that the version that is stored cannot have.
+pub(crate) fn check_stored(resource: &Resource, object: &Value) -> Result<(), ApiError> {
+    let fault = match &resource.behaviour {
+        Behaviour::Custom { version, storage, converter: None } => {
+            custom::fault_in_storage(version, storage, object)
+        }
+        _ => None,
+    };
+    fault.map_or(Ok(()), |fault| Err(ApiError::new(500, None, fault)))
+}
+
 /// Converts an object of the version that is stored into the one that was asked for.
 pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
@@ -218,20 +237,13 @@ pub(crate) fn shown<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value
     Cow::Owned(from_hub(resource, object.clone()))
 }
 
-/// An object as lists have it: items of built-in kinds do not repeat their kind.
-pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
-    let mut object = from_hub(resource, object);
-    if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
-        map.remove("apiVersion");
-        map.remove("kind");
-    }
-    object
-}
-
 /// Converts an object of the version of a request into the one that is stored.
-pub(crate) fn to_hub(resource: &Resource, object: Value) -> Value {
+pub(crate) fn to_hub(resource: &Resource, mut object: Value) -> Value {
     match &resource.behaviour {
-        _ if is_hub(resource) => object,
+        Behaviour::Builtin { kind, .. } if is_hub(resource) => {
+            flumen_kinds::drop_empty_lists(&mut object, kind);
+            object
+        }
         Behaviour::Builtin { kind, hub } => flumen_kinds::convert(object, kind, hub),
         Behaviour::Custom { .. } => object,
     }

@@ -1,16 +1,31 @@
 //! The form that Go prints: which fields are there although nothing was given, and which are not
 //! although something was.
 
-use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
+use flumen_schema::api::{Api, ApiKind, Field, Form, Presence, Type, TypeId};
 use serde_json::{Map, Value};
 
-use crate::decode::decode_value;
+use crate::decode::{EmptyLists, decode_value_with};
 
 /// Brings an object that fits its type into the form that Go prints. What does not fit is left as it
 /// is.
 pub(crate) fn canonical(object: &mut Value, of: TypeId) {
-    if let Ok(decoded) = decode_value(object, of) {
+    if let Ok(decoded) = decode_value_with(object, of, EmptyLists::Dropped) {
         *object = decoded.object;
+    }
+}
+
+/// Brings an object that was read into the form that is stored, in which a list without items is none.
+pub fn drop_empty_lists(object: &mut Value, kind: &ApiKind) {
+    if has_empty_list(object) {
+        canonical(object, kind.object);
+    }
+}
+
+fn has_empty_list(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty() || items.iter().any(has_empty_list),
+        Value::Object(members) => members.values().any(has_empty_list),
+        _ => false,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`decode`] does what the server does before it looks at an object: it finds out what the body says
 //! it is, reads it into that type, and compares it with what the request is about. What comes back
-//! is canonical, see `canonical`. Whether a field that is unknown or there twice is an error
+//! is canonical, see `canonical`, but for empty lists, which [`drop_empty_lists`](crate::drop_empty_lists) takes
+//! away when owners of fields have seen them. Whether a field that is unknown or there twice is an error
 //! or a warning is up to the caller.
 
 mod head;
@@ -23,6 +24,7 @@ pub(crate) use leaf::{encode_bytes, float, is_extra_value};
 use serde_json::Value;
 pub use target::Target;
 use thiserror::Error;
+pub(crate) use typed::EmptyLists;
 pub use untyped::{CustomTarget, decode_custom};
 
 use crate::{document, json, protobuf};
@@ -41,6 +43,9 @@ pub struct Decoded {
     pub object: Value,
     /// What a strict server refuses.
     pub strict: Strict,
+    /// Whether a list or map outside of the metadata was given with nothing in it. To some kinds that is a change
+    /// of what is wanted, see [`counts_empty`](crate::counts_empty).
+    pub has_empty: bool,
 }
 
 /// Fields that are unknown or there twice, in the order of the body.
@@ -118,7 +123,7 @@ pub fn decode(body: &[u8], media: Media, target: &Target) -> Result<Decoded, Dec
             let found = target.check(&head)?;
             let object = protobuf::read(envelope.raw, found)
                 .map_err(|problem| target.unfit(&head, problem))?;
-            target.finish(&head, object, Strict::default())
+            target.finish(&head, object, Strict::default(), false)
         }
     }
 }
@@ -131,21 +136,30 @@ fn decode_node(
 ) -> Result<Decoded, DecodeError> {
     let head = Head::of(root).map_err(unrecognized)?.or(target);
     let found = target.check(&head)?;
-    let read = typed::read(root, found).map_err(|problem| target.unfit(&head, problem))?;
+    let read = typed::read(root, found, EmptyLists::Kept)
+        .map_err(|problem| target.unfit(&head, problem))?;
     strict.errors = read.strict;
-    target.finish(&head, read.object, strict)
+    target.finish(&head, read.object, strict, read.has_empty)
 }
 
 /// Reads a value that is known to be of a type, such as the result of a patch. The error is Go's
 /// message.
 pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
+    decode_value_with(value, of, EmptyLists::Kept)
+}
+
+pub(crate) fn decode_value_with(
+    value: &Value,
+    of: TypeId,
+    empty_lists: EmptyLists,
+) -> Result<Decoded, String> {
     let tape = json::Tape::of(value);
     if !value.is_object() {
         Head::of(tape.root())?;
     }
-    let read = typed::read(tape.root(), of)?;
+    let read = typed::read(tape.root(), of, empty_lists)?;
     let strict = Strict { errors: read.strict, yaml: Vec::new() };
-    Ok(Decoded { object: read.object, strict })
+    Ok(Decoded { object: read.object, strict, has_empty: read.has_empty })
 }
 
 /// Why a text is no JSON, in the words of Go.

@@ -19,7 +19,7 @@ pub mod table;
 mod validate;
 mod warnings;
 
-pub use canonical::zero;
+pub use canonical::{drop_empty_lists, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
@@ -31,8 +31,9 @@ pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use pods::total_resources;
 pub use prepare::{
-    creates_on_update, finish_create, prepare_create, prepare_subresource_update, prepare_update,
-    reset_fields, updates_without_version,
+    count, counts_empty, creates_on_update, finish_create, hide, prepare_create,
+    prepare_subresource_update, prepare_update, reset_fields, sign_of_hidden,
+    updates_without_version,
 };
 pub use validate::{
     NameRule, validate_any_update, validate_create, validate_metadata, validate_metadata_update,

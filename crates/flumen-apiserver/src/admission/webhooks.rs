@@ -189,6 +189,6 @@ fn patched(
         .map_err(|_| ApiError::internal(format!("the patch of webhook {name:?} does not apply")))?;
     let read = rules::read_value(version, &after).map_err(ApiError::internal)?;
     let changed = read.object != before;
-    *object = attempt.unversioned(read.object, version);
+    *object = rules::to_hub(version, read.object);
     Ok(changed)
 }

@@ -367,7 +367,7 @@ fn unknown_directive(map: &Map<String, Value>) -> StrategicError {
     let map = Value::Object(map.clone());
     StrategicError::Other(format!(
         "unknown patch type: {} in map: {}",
-        go::plain(&directive),
+        go::as_text(&directive),
         go::plain(&map)
     ))
 }

@@ -47,7 +47,7 @@ pub(super) fn admit(
     if is_reset {
         meta::set(&mut object, "managedFields", Vec::<Value>::new());
     }
-    Ok(Read { object, problems: strict.into() })
+    Ok(Read { object, problems: strict.into(), counts: false })
 }
 
 /// An object of the store in a version. The schema may have changed since it was written: it is read in
@@ -62,6 +62,20 @@ pub(super) fn load(version: &Arc<Version>, storage: &Arc<Version>, mut object: V
         let _ = version.admit(&mut object);
     }
     object
+}
+
+/// Why an object cannot be brought from its version into the one that is stored.
+pub(super) fn fault_in_storage(
+    version: &Arc<Version>,
+    storage: &Arc<Version>,
+    object: &Value,
+) -> Option<String> {
+    if Arc::ptr_eq(version, storage) {
+        return None;
+    }
+    let mut object = object.clone();
+    storage.convert(&mut object);
+    storage.admit(&mut object).err()
 }
 
 /// What an update can never change.

@@ -81,6 +81,7 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
         }
         meta::remove(&mut object, "resourceVersion");
     }
+    rules::check_stored(&request.resource, &object)?;
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();

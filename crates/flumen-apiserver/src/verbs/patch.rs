@@ -53,7 +53,9 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                     request.unsettle();
                 }
                 let done = rules::read_merged(&request.resource, object, &config);
-                done.map_err(|why| ApiError::new(500, None, why))?
+                let done = done.map_err(|why| ApiError::new(500, None, why))?;
+                request.note_count(done.counts);
+                done.object
             }
         };
         if live.is_none() && !meta::uid(&object).is_empty() {
@@ -241,7 +243,8 @@ impl Patch {
         if let Some(fault) = fault {
             return Err(invalid(fault));
         }
-        let Read { object, mut problems } = read(&present).map_err(invalid)?;
+        let Read { object, mut problems, counts } = read(&present).map_err(invalid)?;
+        request.note_count(counts);
         if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
             problems.prepend(flumen_kinds::duplicates(&request.call.body));
         }

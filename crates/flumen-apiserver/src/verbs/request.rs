@@ -18,12 +18,13 @@ pub(crate) struct Request<'a> {
     pub resource: Arc<Resource>,
     warnings: Mutex<Vec<String>>,
     is_unsettled: AtomicBool,
+    counts: AtomicBool,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
-        let (warnings, is_unsettled) = (Mutex::default(), AtomicBool::default());
-        Self { api, call, resource, warnings, is_unsettled }
+        let (is_unsettled, counts) = (AtomicBool::default(), AtomicBool::default());
+        Self { api, call, resource, warnings: Mutex::default(), is_unsettled, counts }
     }
 
     pub(crate) fn target(&self) -> &'a Target {
@@ -61,6 +62,15 @@ impl<'a> Request<'a> {
         self.is_unsettled.load(Ordering::Relaxed)
     }
 
+    /// Notes that an update counts as a change, whatever comes of it.
+    pub(crate) fn note_count(&self, counts: bool) {
+        self.counts.store(counts, Ordering::Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> bool {
+        self.counts.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn not_found(&self, name: &str) -> ApiError {
         ApiError::not_found(&self.resource.group, &self.resource.plural, name)
     }
@@ -76,7 +86,12 @@ impl<'a> Request<'a> {
 
     /// The answer with an object that is in the version that is stored.
     pub(crate) fn answer(&self, code: u16, stored: Value) -> Answer {
-        self.answer_as_is(code, rules::from_hub(&self.resource, stored))
+        let object = match &*self.target().subresource {
+            // What is hidden of an object is seen in its parts.
+            "" => rules::presented(&self.resource, stored),
+            _ => rules::from_hub(&self.resource, stored),
+        };
+        self.answer_as_is(code, object)
     }
 
     /// The answer with an object of whatever kind.

@@ -294,6 +294,9 @@ impl<'a> Write<'a> {
         let (resource, part) = (&self.request.resource, self.subresource);
         self.check_grant(object, Some(old))?;
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
+        if self.request.counts() && part.is_empty() {
+            flumen_kinds::count(object, old);
+        }
         let reservation = self.allocate(object, Some(old))?;
         self.judge(object, rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
@@ -325,6 +328,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
+        rules::check_stored(&self.request.resource, &object)?;
         if live.is_settled && object == live.object {
             return Ok(object);
         }

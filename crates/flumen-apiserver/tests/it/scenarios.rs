@@ -170,6 +170,7 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "certificates",
+    "edges",
     "expressions",
     "fresh",
     "job-status",

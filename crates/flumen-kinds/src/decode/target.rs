@@ -81,6 +81,7 @@ impl Target {
         head: &Head,
         mut object: Value,
         strict: Strict,
+        has_empty: bool,
     ) -> Result<Decoded, DecodeError> {
         if head.kind != self.kind || !is_same_group(&head.group, self.group) {
             return Err(self.unconvertible(head));
@@ -91,7 +92,7 @@ impl Target {
         }
         object["apiVersion"] = api_version(self.group, self.version).into();
         object["kind"] = self.kind.into();
-        Ok(Decoded { object, strict })
+        Ok(Decoded { object, strict, has_empty })
     }
 }
 

@@ -25,22 +25,38 @@ const MAX_STRICT: usize = 100;
 pub(super) struct Read {
     pub(super) object: Value,
     pub(super) strict: Vec<String>,
+    pub(super) has_empty: bool,
 }
 
+/// What becomes of lists without items that are no pointers. The real server stores objects in protobuf, which has
+/// no such lists; until then, they are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EmptyLists {
+    Kept,
+    Dropped,
+}
+
+/// Lists that are printed only when they are filled, and that defaults tell from none when they are empty.
+const TOLD_FROM_NONE: [(&str, &str); 1] = [("api.autoscaling.v2.HPAScalingRules", "policies")];
+
 /// Reads an object. The error is Go's message.
-pub(super) fn read(root: Node<'_, '_>, of: TypeId) -> Result<Read, String> {
-    let mut walk = Walk::new();
+pub(super) fn read(
+    root: Node<'_, '_>,
+    of: TypeId,
+    empty_lists: EmptyLists,
+) -> Result<Read, String> {
+    let mut walk = Walk::new(empty_lists);
     let object =
         if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
     match walk.error {
         Some(error) => Err(error),
-        None => Ok(Read { object, strict: walk.strict }),
+        None => Ok(Read { object, strict: walk.strict, has_empty: walk.has_empty }),
     }
 }
 
 /// Fields that are there twice in a value of no type.
 pub(super) fn duplicates(root: Node<'_, '_>) -> Vec<String> {
-    let mut walk = Walk::new();
+    let mut walk = Walk::new(EmptyLists::Kept);
     walk.untyped(root);
     walk.strict
 }
@@ -54,24 +70,29 @@ enum Step<'t> {
 
 struct Walk<'t> {
     api: &'static Api,
+    empty_lists: EmptyLists,
     path: Vec<Step<'t>>,
     /// The struct whose field is being read.
     owner: Option<&'static Type>,
     /// Inside of a type that reads itself, where nobody is strict.
     is_quiet: bool,
     strict: Vec<String>,
+    /// Whether a list or map outside of the metadata has nothing in it.
+    has_empty: bool,
     /// The first wrong type.
     error: Option<String>,
 }
 
 impl<'t> Walk<'t> {
-    fn new() -> Self {
+    fn new(empty_lists: EmptyLists) -> Self {
         Self {
             api: Api::get(),
+            empty_lists,
             path: Vec::new(),
             owner: None,
             is_quiet: false,
             strict: Vec::new(),
+            has_empty: false,
             error: None,
         }
     }
@@ -232,17 +253,26 @@ impl<'t> Walk<'t> {
             return Ok(());
         }
         let value = self.value(node, &field.form, object.remove(field.name))?;
+        let is_list = value.is_array();
+        if is_empty(&value) && matches!(field.form, Form::List(_) | Form::Map(_)) {
+            self.has_empty |=
+                !matches!(self.path.first(), Some(Step::Field(_, top)) if *top == "metadata");
+        }
+        let keeps_list = is_list && self.empty_lists == EmptyLists::Kept;
         let is_dropped = match field.presence {
-            Presence::Filled => is_empty(&value),
-            // The server stores objects in protobuf, which has no empty lists, and answers with what
-            // it stored.
-            Presence::Always => matches!(&value, Value::Array(items) if items.is_empty()),
+            Presence::Filled => is_empty(&value) && !(keeps_list && self.tells_from_none(field)),
+            Presence::Always => is_list && is_empty(&value) && !keeps_list,
             Presence::Given | Presence::Nullable => false,
         };
         if !is_dropped {
             object.insert(field.name.to_owned(), value);
         }
         Ok(())
+    }
+
+    fn tells_from_none(&self, field: &Field) -> bool {
+        let owner = self.owner.map(|owner| &*owner.name);
+        TOLD_FROM_NONE.iter().any(|(of, name)| owner == Some(*of) && field.name == *name)
     }
 
     fn list(

@@ -89,3 +89,16 @@ fn mistakes_are_named() {
         Err("unknown patch type: nope in map: map[$patch:nope name:a]"),
     );
 }
+
+#[test]
+fn directives_that_are_no_text_are_named_as_go_does() {
+    let directives = [
+        (json!(null), "%!s(<nil>)", "<nil>"),
+        (json!(1.5), "%!s(float64=1.5)", "1.5"),
+        (json!([true, "x"]), "[%!s(bool=true) x]", "[true x]"),
+    ];
+    for (directive, named, shown) in directives {
+        let message = format!("unknown patch type: {named} in map: map[$patch:{shown}]");
+        check(json!({"spec": {}}), json!({"spec": {"$patch": directive}}), Err(&message));
+    }
+}
