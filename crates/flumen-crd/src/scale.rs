@@ -118,18 +118,15 @@ fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> 
     let mut value = object;
     let mut way = String::new();
     for name in steps(path) {
-        let Value::Object(map) = value else {
-            let found = go::type_name(value);
-            return Err(format!(
-                "{path} accessor error: {} is of the type {found}, expected map[string]interface{{}}",
-                go::plain(value)
-            ));
-        };
         way.push('.');
         way.push_str(name);
-        match map.get(name) {
-            Some(inner) => value = inner,
-            None => return Ok(None),
+        match value {
+            Value::Null => return Ok(None),
+            Value::Object(map) => match map.get(name) {
+                Some(inner) => value = inner,
+                None => return Ok(None),
+            },
+            other => return Err(unfit(&way, other, "map[string]interface{}")),
         }
     }
     Ok(Some(value))

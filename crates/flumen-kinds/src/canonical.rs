@@ -4,29 +4,19 @@
 use flumen_schema::api::{Api, ApiKind, Field, Form, Presence, Type, TypeId};
 use serde_json::{Map, Value};
 
-use crate::decode::{EmptyLists, decode_value_with};
+use crate::decode::{Keeps, Names, decode_value_with};
 
 /// Brings an object that fits its type into the form that Go prints. What does not fit is left as it
 /// is.
 pub(crate) fn canonical(object: &mut Value, of: TypeId) {
-    if let Ok(decoded) = decode_value_with(object, of, EmptyLists::Dropped) {
+    if let Ok(decoded) = decode_value_with(object, of, Keeps::Stored, Names::All) {
         *object = decoded.object;
     }
 }
 
-/// Brings an object that was read into the form that is stored, in which a list without items is none.
-pub fn drop_empty_lists(object: &mut Value, kind: &ApiKind) {
-    if has_empty_list(object) {
-        canonical(object, kind.object);
-    }
-}
-
-fn has_empty_list(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty() || items.iter().any(has_empty_list),
-        Value::Object(members) => members.values().any(has_empty_list),
-        _ => false,
-    }
+/// Brings an object that was read loosely into the form that is stored.
+pub fn tighten(object: &mut Value, kind: &ApiKind) {
+    canonical(object, kind.object);
 }
 
 /// An object of which nothing was given, without its kind.

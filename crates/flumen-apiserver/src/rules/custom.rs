@@ -39,15 +39,11 @@ pub(super) fn admit(
     mut object: Value,
     mut strict: Strict,
 ) -> Result<Read, String> {
-    let is_reset = object["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty);
     for path in version.admit(&mut object)? {
         strict.unknown(&path);
     }
     version.default(&mut object);
-    if is_reset {
-        meta::set(&mut object, "managedFields", Vec::<Value>::new());
-    }
-    Ok(Read { object, problems: strict.into(), counts: false })
+    Ok(Read { object, problems: strict.into(), counts: false, is_loose: false })
 }
 
 /// An object of the store in a version. The schema may have changed since it was written: it is read in

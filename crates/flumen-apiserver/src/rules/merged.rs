@@ -31,7 +31,8 @@ pub(crate) fn read_merged(
         Behaviour::Custom { version, .. } => {
             version.admit_merged(&mut merged)?;
             version.default(&mut merged);
-            Ok(Read { object: merged, problems: Problems::default(), counts: false })
+            let problems = Problems::default();
+            Ok(Read { object: merged, problems, counts: false, is_loose: false })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{contains, from_hub, is_hub};
+use super::{from_hub, is_hub, read::contains};
 use crate::{Behaviour, Resource};
 
 /// An object of the store in the version of a resource, without what the real server hides.

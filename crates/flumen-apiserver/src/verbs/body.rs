@@ -17,7 +17,7 @@ pub(crate) fn object(
     let media = media_of(call.media)?;
     let is_lenient = validation == FieldValidation::Ignore;
     let read = rules::read(&request.resource, &call.body, media, is_lenient)?;
-    request.note_count(read.counts);
+    request.note(&read);
     report(request, validation, read.problems).map_err(|error| {
         let resource = &request.resource;
         ApiError::bad_request(format!(

@@ -37,7 +37,10 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         let mut object = match (Change::parse(request, options.field_validation)?, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
-                let read = |value: &Value| rules::read_value(&request.resource, value);
+                let read = |value: &Value| match &patch {
+                    Patch::Strategic(_) => rules::read_restored(&request.resource, value),
+                    _ => rules::read_value(&request.resource, value),
+                };
                 let of = rules::patch_type(&request.resource);
                 let present = present.into_owned();
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
@@ -54,8 +57,12 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 }
                 let done = rules::read_merged(&request.resource, object, &config);
                 let done = done.map_err(|why| ApiError::new(500, None, why))?;
-                request.note_count(done.counts);
-                done.object
+                request.note(&done);
+                let mut object = done.object;
+                if done.is_loose {
+                    rules::tighten(resource, &mut object);
+                }
+                object
             }
         };
         if live.is_none() && !meta::uid(&object).is_empty() {
@@ -243,8 +250,9 @@ impl Patch {
         if let Some(fault) = fault {
             return Err(invalid(fault));
         }
-        let Read { object, mut problems, counts } = read(&present).map_err(invalid)?;
-        request.note_count(counts);
+        let read = read(&present).map_err(invalid)?;
+        request.note(&read);
+        let Read { object, mut problems, .. } = read;
         if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
             problems.prepend(flumen_kinds::duplicates(&request.call.body));
         }

@@ -8,7 +8,9 @@ use std::sync::{
 use serde_json::Value;
 
 use crate::{
-    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion, rules, storage,
+    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion,
+    rules::{self, Read},
+    storage,
 };
 
 #[derive(Debug)]
@@ -19,12 +21,20 @@ pub(crate) struct Request<'a> {
     warnings: Mutex<Vec<String>>,
     is_unsettled: AtomicBool,
     counts: AtomicBool,
+    is_loose: AtomicBool,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
-        let (is_unsettled, counts) = (AtomicBool::default(), AtomicBool::default());
-        Self { api, call, resource, warnings: Mutex::default(), is_unsettled, counts }
+        Self {
+            api,
+            call,
+            resource,
+            warnings: Mutex::default(),
+            is_unsettled: AtomicBool::default(),
+            counts: AtomicBool::default(),
+            is_loose: AtomicBool::default(),
+        }
     }
 
     pub(crate) fn target(&self) -> &'a Target {
@@ -62,13 +72,20 @@ impl<'a> Request<'a> {
         self.is_unsettled.load(Ordering::Relaxed)
     }
 
-    /// Notes that an update counts as a change, whatever comes of it.
-    pub(crate) fn note_count(&self, counts: bool) {
-        self.counts.store(counts, Ordering::Relaxed);
+    /// Remembers what is to be known of the object that was sent, or that a patch made.
+    pub(crate) fn note(&self, read: &Read) {
+        self.counts.store(read.counts, Ordering::Relaxed);
+        self.is_loose.store(read.is_loose, Ordering::Relaxed);
     }
 
+    /// Whether an update counts as a change, whatever comes of it.
     pub(crate) fn counts(&self) -> bool {
         self.counts.load(Ordering::Relaxed)
+    }
+
+    /// Whether the object has to be tightened.
+    pub(crate) fn is_loose(&self) -> bool {
+        self.is_loose.load(Ordering::Relaxed)
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ApiError {

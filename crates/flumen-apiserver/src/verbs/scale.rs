@@ -209,7 +209,12 @@ fn read_value(value: &Value) -> Result<Read, String> {
     let message = Facts::get().message("autoscaling", "v1", "Scale");
     let message = message.ok_or("there is no type of scales")?;
     let decoded = flumen_kinds::decode_value(value, message.object)?;
-    Ok(Read { object: decoded.object, problems: decoded.strict.into(), counts: false })
+    Ok(Read {
+        object: decoded.object,
+        problems: decoded.strict.into(),
+        counts: false,
+        is_loose: false,
+    })
 }
 
 fn replicas(scale: &Value) -> i64 {

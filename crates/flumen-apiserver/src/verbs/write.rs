@@ -181,6 +181,9 @@ pub(crate) fn own(
     let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
     let live = live.map(|live| rules::shown(&request.resource, &live.object));
     ownership.update(live.as_deref(), &mut object, &options.manager);
+    if request.is_loose() {
+        rules::tighten(&request.resource, &mut object);
+    }
     object
 }
 

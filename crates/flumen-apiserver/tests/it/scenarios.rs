@@ -190,6 +190,11 @@ async fn certificates() {
 }
 
 #[tokio::test]
+async fn edges() {
+    check("edges").await;
+}
+
+#[tokio::test]
 async fn expressions() {
     check("expressions").await;
 }

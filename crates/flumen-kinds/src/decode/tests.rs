@@ -74,7 +74,7 @@ fn empty_values_vanish_and_pointers_keep_them() {
     let (mut object, strict) = decoded(kind("apps", "Deployment"), spec);
     let containers = "/spec/template/spec/containers";
     assert_eq!(object.pointer(containers), Some(&json!([])), "those who own fields see the list");
-    crate::drop_empty_lists(&mut object, kind("apps", "Deployment"));
+    crate::tighten(&mut object, kind("apps", "Deployment"));
     assert_eq!(
         object["spec"],
         json!({
@@ -89,6 +89,18 @@ fn empty_values_vanish_and_pointers_keep_them() {
         })
     );
     assert!(strict.is_empty());
+}
+
+#[test]
+fn amounts_in_lists_that_are_owned_as_a_whole_keep_their_spelling() {
+    let ranges = kind("", "LimitRange");
+    let body = r#"{"spec":{"limits":[{"type":"Pod","max":{"cpu":"0.1"}}]}}"#;
+    let decoded = decode(body.as_bytes(), Media::Json, &Target::from(ranges)).expect("decodes");
+    let mut object = decoded.object;
+    assert!(decoded.is_loose);
+    assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "0.1");
+    crate::tighten(&mut object, ranges);
+    assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "100m");
 }
 
 #[test]

@@ -300,12 +300,18 @@ impl<'a> Generator<'a> {
             operation = operation.with("fieldSelector", *self.random.pick(&all));
         }
         match self.random.below(6) {
+            // Objects of other sequences may follow, and a server may say so.
+            _ if !self.kind.namespaced => {}
             0 => operation = operation.with("limit", "1"),
             1 => {
                 let token = format!("${{continue:{}}}", self.collection());
                 operation = operation.with("limit", "1").with("continue", token);
             }
-            2 => operation = operation.with("resourceVersion", "0"),
+            2 => {
+                let version = format!("${{start:{}}}", self.collection());
+                let exact = operation.with("resourceVersionMatch", "Exact");
+                operation = exact.with("resourceVersion", version);
+            }
             _ => {}
         }
         operation.accept = *self.random.pick(&[None, None, Some(TABLE), Some(METADATA_LIST)]);

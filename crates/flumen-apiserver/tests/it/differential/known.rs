@@ -14,6 +14,10 @@ pub(crate) fn reason(real: &Value, embedded: &Value) -> Option<&'static str> {
     if start.is_some() && start == before(embedded, "\n@@ -") && emptied(real) != real {
         return Some("where structs of Go are compared, an empty map or list is none as well");
     }
+    let start = before(real, " expecting ").filter(|start| start.contains(": Syntax error: "));
+    if start.is_some() && start == before(embedded, " expecting ") {
+        return Some("what could follow in an expression depends on the tables of the parser");
+    }
     let undeclared = ": field not declared in schema";
     let start = before(real, "): ");
     let is_start_equal = start.is_some() && start == before(embedded, "): ");
