@@ -45,10 +45,19 @@ pub fn objects_of(text: &[u8], name: &Path) -> Result<ObjectSet, Error> {
     Ok(objects.into_iter().collect())
 }
 
+/// The objects among those of a build; the rules are those of [`objects_of`].
+pub(crate) fn objects_among(built: Vec<Object>) -> ObjectSet {
+    let mut objects = Vec::with_capacity(built.len());
+    for Object { node, origin } in built {
+        take_object(node, &|_| origin.clone(), 0, &mut objects);
+    }
+    objects.into_iter().collect()
+}
+
 pub(crate) fn collect(text: &[u8], name: &Path, objects: &mut Vec<Object>) -> Result<(), Error> {
     let file: Arc<Path> = name.into();
     for node in read(text, &file)? {
-        take_object(node, &file, 0, objects);
+        take_object(node, &|node| origin(node, &file), 0, objects);
     }
     Ok(())
 }
@@ -59,15 +68,20 @@ fn read(text: &[u8], file: &Path) -> Result<Vec<Node>, Error> {
     flumen_yaml::read(&text, 1, &Budget::default()).map_err(malformed)
 }
 
-fn take_object(node: Node, file: &Arc<Path>, depth: usize, objects: &mut Vec<Object>) {
+fn take_object(
+    node: Node,
+    origin_of: &impl Fn(&Node) -> Origin,
+    depth: usize,
+    objects: &mut Vec<Object>,
+) {
     if is_list(&node) {
         if depth < MAX_LIST_DEPTH {
             for item in items(node) {
-                take_object(item, file, depth + 1, objects);
+                take_object(item, origin_of, depth + 1, objects);
             }
         }
     } else if missing_field(&node).is_none() && !is_kustomize_configuration(&node) {
-        objects.push(object(node, file));
+        objects.push(Object { origin: origin_of(&node), node });
     }
 }
 
@@ -96,13 +110,12 @@ fn require_object(
     if let Some(field) = missing_field(&node) {
         return fail(format!("manifest missing required field: {field}"));
     }
-    objects.push(object(node, file));
+    objects.push(Object { origin: origin(&node, file), node });
     Ok(())
 }
 
-fn object(node: Node, file: &Arc<Path>) -> Object {
-    let origin = Origin { file: Some(Arc::clone(file)), pos: node.pos, kustomizations: Vec::new() };
-    Object { node, origin }
+fn origin(node: &Node, file: &Arc<Path>) -> Origin {
+    Origin { file: Some(Arc::clone(file)), pos: node.pos, kustomizations: Vec::new() }
 }
 
 fn is_list(node: &Node) -> bool {
@@ -117,7 +130,7 @@ fn items(mut list: Node) -> Vec<Node> {
     }
 }
 
-fn missing_field(node: &Node) -> Option<&'static str> {
+pub(crate) fn missing_field(node: &Node) -> Option<&'static str> {
     let has_text = |path: &[&str]| {
         let scalar = node.at(path).filter(|value| !value.is_null()).and_then(Node::as_str);
         scalar.is_some_and(|text| !text.is_empty())

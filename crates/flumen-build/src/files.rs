@@ -10,7 +10,7 @@ use crate::{Error, documents};
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Far more than any directory of manifests holds, far less than a file system does.
-const MAX_FILES: usize = 100_000;
+pub(crate) const MAX_FILES: usize = 100_000;
 
 /// Reads a file, or all manifests in and below a directory in the order of their names.
 pub(crate) fn read(tree: &dyn Tree, path: &Path, objects: &mut Vec<Object>) -> Result<(), Error> {
@@ -55,7 +55,7 @@ fn read_dir(tree: &dyn Tree, path: &Path, objects: &mut Vec<Object>) -> Result<(
 }
 
 /// The directory at `path`, unless a link leads there: it could lead out, or round in a circle.
-fn directory(tree: &dyn Tree, path: &Path) -> Option<PathBuf> {
+pub(crate) fn directory(tree: &dyn Tree, path: &Path) -> Option<PathBuf> {
     tree.real_dir(path).ok().filter(|real| real == path)
 }
 

@@ -9,7 +9,7 @@ use flumen_yaml::EmitError;
 
 use crate::{Error, documents, files, patches};
 
-const SEPARATOR: &[u8] = b"---\n";
+pub(crate) const SEPARATOR: &[u8] = b"---\n";
 
 /// What to build from, in this order.
 #[derive(Clone, Debug, Default)]

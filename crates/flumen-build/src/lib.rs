@@ -8,10 +8,13 @@
 //! files ──────────┼─▶ objects ─▶ patch file ─▶ patch file ─▶ … ─▶ apply order ─▶ text
 //! documents ──────┘
 //! ```
+//!
+//! [`flux`] is the build of a Flux Kustomization, which has rules of its own.
 
 mod documents;
 mod error;
 mod files;
+pub mod flux;
 mod inputs;
 mod patches;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use flumen_oci::{
     Reference, Repository,
-    client::{ClientCertificate, ClientOptions, Credentials, Registry, Timeouts},
+    client::{ClientCertificate, ClientOptions, Credentials, Pem, Registry, Timeouts},
 };
 
 use crate::{
@@ -71,10 +71,13 @@ impl RegistryArgs {
             credentials: self.creds.clone(),
             docker_config: env::docker_config(),
             insecure: self.insecure_registry,
-            ca_file: self.ca_file.clone(),
-            client_certificate: client_certificate
-                .map(|(certificate, key)| ClientCertificate { certificate, key }),
+            authorities: self.ca_file.clone().map(Pem::File),
+            client_certificate: client_certificate.map(|(certificate, key)| ClientCertificate {
+                certificate: Pem::File(certificate),
+                key: Pem::File(key),
+            }),
             timeouts: Timeouts::default(),
+            ..ClientOptions::default()
         })
     }
 }

@@ -6,12 +6,16 @@
 //! number and a pre-release mean.
 //!
 //! [`LabelSelector`] is the notation of the Kubernetes API for sets of labels.
+//!
+//! [`substitute`] replaces the variables that Flux puts into manifests after a build.
 
 mod constraint;
+mod envsubst;
 mod label_selector;
 mod parts;
 mod version;
 
 pub use constraint::{Constraint, ConstraintError};
+pub use envsubst::{SubstituteError, Unset, substitute};
 pub use label_selector::LabelSelector;
 pub use version::{Version, VersionError};

@@ -7,7 +7,7 @@ mod unix;
 
 use std::{
     borrow::Cow,
-    env, fs,
+    env, fs, io,
     path::{Component, Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use std::{
 use self::portable as system;
 #[cfg(unix)]
 use self::unix as system;
-use crate::{Bounds, FsError, Tree, clean::clean};
+use crate::{Bounds, Entry, EntryKind, FsError, Tree, clean::clean};
 
 /// The file system of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +44,29 @@ impl Tree for DiskTree {
         names.sort_unstable();
         Ok(names)
     }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<Entry>, FsError> {
+        let dir = absolute(dir)?;
+        let mut entries = fs::read_dir(&dir)
+            .and_then(|entries| {
+                entries.map(|entry| entry_of(&entry?)).collect::<Result<Vec<_>, _>>()
+            })
+            .map_err(|error| FsError::from_io(&dir, error))?;
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+}
+
+fn entry_of(entry: &fs::DirEntry) -> io::Result<Entry> {
+    let found = entry.file_type()?;
+    let kind = if found.is_dir() {
+        EntryKind::Directory
+    } else if found.is_file() {
+        EntryKind::File { is_executable: system::is_executable(&entry.metadata()?) }
+    } else {
+        EntryKind::Other
+    };
+    Ok(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind })
 }
 
 /// The path, cleaned and starting at the root of the file system.

@@ -21,4 +21,4 @@ pub use disk::DiskTree;
 pub use error::FsError;
 pub use memory::MemoryTree;
 pub use staged::StagedFiles;
-pub use tree::{Bounds, MAX_FILE_SIZE, Tree};
+pub use tree::{Bounds, Entry, EntryKind, MAX_FILE_SIZE, Tree};

@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{Bounds, FsError, Tree, clean::clean};
+use crate::{Bounds, EntryKind, FsError, Tree, clean::clean};
 
 /// As many links as Linux follows before it calls a path a loop.
 const MAX_LINKS: usize = 40;
@@ -126,6 +126,19 @@ impl Tree for MemoryTree {
         }
         names.sort_unstable();
         Ok(names)
+    }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<crate::Entry>, FsError> {
+        let real = self.real_dir(dir)?;
+        let entry = |name: String| {
+            let kind = match self.entries.get(&real.join(&name)) {
+                Some(Entry::Dir) => EntryKind::Directory,
+                Some(Entry::File(_)) => EntryKind::File { is_executable: false },
+                _ => EntryKind::Other,
+            };
+            crate::Entry { name, kind }
+        };
+        Ok(self.list(dir)?.into_iter().map(entry).collect())
     }
 }
 

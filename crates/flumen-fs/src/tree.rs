@@ -20,6 +20,37 @@ pub trait Tree: Send + Sync + fmt::Debug {
 
     /// The names in a directory, sorted.
     fn list(&self, dir: &Path) -> Result<Vec<String>, FsError>;
+
+    /// What is in a directory, sorted by name. Links are not followed.
+    ///
+    /// A tree without links and programs needs no implementation of its own.
+    fn entries(&self, dir: &Path) -> Result<Vec<Entry>, FsError> {
+        let entry = |name: String| match self.real_dir(&dir.join(&name)) {
+            Ok(_) => Ok(Entry { name, kind: EntryKind::Directory }),
+            Err(FsError::NotDirectory { .. }) => {
+                Ok(Entry { name, kind: EntryKind::File { is_executable: false } })
+            }
+            Err(error) => Err(error),
+        };
+        self.list(dir)?.into_iter().map(entry).collect()
+    }
+}
+
+/// A name in a directory, and what is behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub kind: EntryKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    Directory,
+    File {
+        is_executable: bool,
+    },
+    /// A link, a pipe, a device: nothing with a content of its own.
+    Other,
 }
 
 /// Where the file that a path leads to may lie.

@@ -186,6 +186,22 @@ impl Tree for GitTree {
         let directory = state.directory(&resolved.entry.id, dir)?;
         Ok(directory.keys().cloned().collect())
     }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<flumen_fs::Entry>, FsError> {
+        let mut state = self.state();
+        let resolved = self.resolve_directory(&mut state, dir)?;
+        let directory = state.directory(&resolved.entry.id, dir)?;
+        let entry = |(name, entry): (&String, &Entry)| {
+            let kind = match entry.kind {
+                EntryKind::Tree => flumen_fs::EntryKind::Directory,
+                EntryKind::Blob => flumen_fs::EntryKind::File { is_executable: false },
+                EntryKind::BlobExecutable => flumen_fs::EntryKind::File { is_executable: true },
+                EntryKind::Link | EntryKind::Commit => flumen_fs::EntryKind::Other,
+            };
+            flumen_fs::Entry { name: name.clone(), kind }
+        };
+        Ok(directory.iter().map(entry).collect())
+    }
 }
 
 impl fmt::Debug for GitTree {

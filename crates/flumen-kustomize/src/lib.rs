@@ -41,7 +41,8 @@ mod vars;
 
 pub use decode::nearest;
 pub use error::{Error, Location};
-pub use kustomization::FILE_NAMES;
+pub use kustomization::{FILE_NAMES, typed_kustomization};
 pub use loader::LoadRestriction;
+pub use read::check_manifests;
 pub use remote::{RemoteError, RemoteSource, RemoteTree, RemoteTrees, RepositoryRequest};
 pub use session::{Build, KUSTOMIZE_VERSION, Options, Reorder, Session};

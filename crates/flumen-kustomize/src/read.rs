@@ -31,6 +31,12 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
     Ok(resources)
 }
 
+/// Fails unless the file holds manifests. That they cannot be printed, because a key stands twice, is a
+/// mistake that kustomize makes out later.
+pub fn check_manifests(bytes: &[u8], file: &Path) -> Result<()> {
+    nodes(flumen_yaml::read_lenient, bytes, file, 1).map(|_| ())
+}
+
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
 /// not be strings.
 pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
@@ -92,7 +98,7 @@ fn resources_with(
         .collect())
 }
 
-fn nodes(read: ReadDocument, bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Node>> {
+fn nodes(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
     let documents = documents(read, bytes, file, first_line)?;
     let mut nodes = Vec::with_capacity(documents.len());
     for node in documents {

@@ -1,4 +1,4 @@
-//! Labels of objects.
+//! Labels and annotations of objects.
 
 use flumen_yaml::{Node, Text};
 
@@ -6,9 +6,18 @@ use flumen_yaml::{Node, Text};
 ///
 /// What is no object, or has something else where labels should be, stays as it is: the server says so.
 pub fn set_label(object: &mut Node, key: impl Into<Text> + AsRef<str>, value: &str) {
-    let labels = submap(object, "metadata").and_then(|metadata| submap(metadata, "labels"));
-    if let Some(labels) = labels.and_then(Node::as_map_mut) {
-        labels.set(key, Node::string(value));
+    set(object, "labels", key, value);
+}
+
+/// The same for an annotation.
+pub fn set_annotation(object: &mut Node, key: impl Into<Text> + AsRef<str>, value: &str) {
+    set(object, "annotations", key, value);
+}
+
+fn set(object: &mut Node, place: &str, key: impl Into<Text> + AsRef<str>, value: &str) {
+    let pairs = submap(object, "metadata").and_then(|metadata| submap(metadata, place));
+    if let Some(pairs) = pairs.and_then(Node::as_map_mut) {
+        pairs.set(key, Node::string(value));
     }
 }
 
@@ -25,7 +34,7 @@ fn submap<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
 mod tests {
     use flumen_yaml::{Budget, Text, read, to_json};
 
-    use super::set_label;
+    use super::{set_annotation, set_label};
 
     #[track_caller]
     fn check(before: &str, after: &str) {
@@ -48,5 +57,14 @@ mod tests {
     fn what_has_no_labels_stays_as_it_is() {
         check("[1]", "[1]");
         check("metadata: {labels: text}", r#"{"metadata":{"labels":"text"}}"#);
+    }
+
+    #[test]
+    fn annotations_stand_beside_labels() {
+        let text = Text::from("metadata: {labels: {a: b}}");
+        let mut object = read(&text, 1, &Budget::default()).expect("YAML").remove(0);
+        set_annotation(&mut object, "c", "d");
+        let expected = r#"{"metadata":{"annotations":{"c":"d"},"labels":{"a":"b"}}}"#;
+        assert_eq!(to_json(&object).as_deref(), Ok(expected));
     }
 }

@@ -17,7 +17,7 @@ mod time;
 pub use gvk::Gvk;
 pub use images::container_images;
 pub use inventory::InventoryIdError;
-pub use labels::set_label;
+pub use labels::{set_annotation, set_label};
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;
 pub use quantity::{Quantity, QuantityError};

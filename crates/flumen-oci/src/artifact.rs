@@ -14,6 +14,7 @@ mod about;
 pub(crate) mod annotations;
 mod compare;
 mod encryption;
+mod extract;
 mod glob;
 mod ignore;
 mod layer;
@@ -33,9 +34,12 @@ pub use self::{
     about::About,
     compare::{Change, ChangeKind, compare_with_path},
     encryption::{Identities, Recipients},
+    extract::{extract, extract_layer},
     ignore::Ignore,
+    layer::{ArchiveWriter, Gzip},
     pack::{Packed, pack_encrypted, pack_yaml},
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
+    read::Image,
     tree::{TreeOptions, pack_path, pack_text},
 };
 

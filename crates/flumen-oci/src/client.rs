@@ -40,7 +40,7 @@ use self::transport::Transport;
 pub(crate) use self::uploads::MAX_SMALL;
 pub use self::{
     credentials::Credentials,
-    options::{ClientCertificate, ClientOptions, Timeouts},
+    options::{ClientCertificate, ClientOptions, Pem, Proxy, Timeouts},
 };
 use crate::{Error, Reference, Result, Target, reference};
 

@@ -32,15 +32,15 @@ pub enum Error {
 
     // registries
     #[error("{what} was not found")]
-    NotFound { what: String },
+    NotFound { what: String, exchange: String },
     #[error("{host} {} credentials (401 Unauthorized){}", if *shown { "refuses the" } else { "asks for" }, Detail(message))]
-    Unauthorized { host: String, shown: bool, message: String },
+    Unauthorized { host: String, shown: bool, message: String, exchange: String },
     #[error("{what}: access is denied (403 Forbidden){}", Detail(message))]
-    Forbidden { what: String, message: String },
+    Forbidden { what: String, message: String, exchange: String },
     #[error("{host} limits the rate of requests{}", Detail(message))]
-    RateLimited { host: String, message: String },
+    RateLimited { host: String, message: String, exchange: String },
     #[error("{host} answered {status} to the request for {what}{}", Detail(message))]
-    Refused { host: String, what: String, status: StatusCode, message: String },
+    Refused { host: String, what: String, status: StatusCode, message: String, exchange: String },
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
     #[error("the connection to {host} broke: {reason}")]
@@ -214,6 +214,18 @@ impl Error {
             Self::OverBudget { .. } | Self::TooManyFiles { .. } => {
                 Some("`--max-size` raises the limit, if you trust the artifact".to_owned())
             }
+            _ => None,
+        }
+    }
+
+    /// The request that a registry refused and its answer, as the Go libraries write them.
+    pub fn exchange(&self) -> Option<&str> {
+        match self {
+            Self::NotFound { exchange, .. }
+            | Self::Unauthorized { exchange, .. }
+            | Self::Forbidden { exchange, .. }
+            | Self::RateLimited { exchange, .. }
+            | Self::Refused { exchange, .. } => Some(exchange),
             _ => None,
         }
     }

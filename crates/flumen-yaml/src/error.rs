@@ -21,12 +21,18 @@ struct Details {
     pos: Pos,
     related: Pos,
     quoted_line: u32,
+    v2_line: u32,
 }
 
 impl Error {
     pub(crate) fn new(problem: impl Into<Cow<'static, str>>, pos: Pos) -> Self {
-        let details =
-            Details { problem: problem.into(), pos, related: Pos::default(), quoted_line: 0 };
+        let details = Details {
+            problem: problem.into(),
+            pos,
+            related: Pos::default(),
+            quoted_line: 0,
+            v2_line: 0,
+        };
         Self(Box::new(details))
     }
 
@@ -41,6 +47,13 @@ impl Error {
     #[must_use]
     pub(crate) fn with_quoted_line(mut self, line: u32) -> Self {
         self.0.quoted_line = line;
+        self
+    }
+
+    /// Sets the line that go-yaml v2 would name; 0 for none.
+    #[must_use]
+    pub(crate) fn with_v2_line(mut self, line: u32) -> Self {
+        self.0.v2_line = line;
         self
     }
 
@@ -59,6 +72,19 @@ impl Error {
     /// Where it is wrong.
     pub fn pos(&self) -> Pos {
         self.0.pos
+    }
+
+    /// Whether the message holds pieces of the text that was read, which may be secret.
+    pub fn quotes_text(&self) -> bool {
+        matches!(self.0.problem, Cow::Owned(_))
+    }
+
+    /// What go-yaml v2 prints. It prefers the line of the mistake to that of the construct at fault.
+    pub fn to_v2_string(&self) -> String {
+        match self.0.v2_line {
+            0 => format!("yaml: {}", self.0.problem),
+            line => format!("yaml: line {line}: {}", self.0.problem),
+        }
     }
 
     /// Where the construct at fault begins (an open quote, the first of two equal keys), if known.

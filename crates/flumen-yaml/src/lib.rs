@@ -24,6 +24,7 @@ mod resolve;
 mod scanner;
 mod text;
 mod timestamp;
+mod yaml_1_1;
 
 pub use budget::Budget;
 pub use canonical::{Canonical, canonical, same_value};
@@ -37,3 +38,4 @@ pub use number::int_value;
 pub use parser::{Event, EventKind, Properties};
 pub use resolve::resolve;
 pub use text::Text;
+pub use yaml_1_1::as_yaml_1_1;

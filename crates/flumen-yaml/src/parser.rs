@@ -124,7 +124,8 @@ impl<'a> Parser<'a> {
     #[cold]
     pub(crate) fn error(&self, fault: &Fault) -> Error {
         let error = Error::new(fault.0.problem, self.pos(fault.0.mark))
-            .with_quoted_line(fault.quoted_line());
+            .with_quoted_line(fault.quoted_line())
+            .with_v2_line(fault.v2_line());
         match fault.0.context {
             Some(context) if context != fault.0.mark => error.with_related(self.pos(context)),
             _ => error,

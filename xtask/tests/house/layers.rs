@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 27] = [
+const LAYERS: [(&str, u8); 30] = [
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),
@@ -24,6 +24,7 @@ const LAYERS: [(&str, u8); 27] = [
     ("flumen-patch", 1),
     ("flumen-fields", 1),
     ("flumen-cel", 1),
+    ("flumen-api", 1),
     // 2: engines
     ("flumen-fs", 2),
     ("flumen-kustomize", 2),
@@ -37,11 +38,13 @@ const LAYERS: [(&str, u8); 27] = [
     ("flumen-oci", 3),
     ("flumen-git", 3),
     ("flumen-kube", 3),
+    ("flumen-source", 3),
+    ("flumen-serve", 3),
     // 4: delivery
     ("flumen-apply", 4),
     ("flumen-pipeline", 4),
+    ("flumen-controller", 4),
     // 5: embedded mode
-    ("flumen-serve", 5),
     ("flumen-registry", 5),
     ("flumen-store", 5),
     ("flumen-apiserver", 5),

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read recorded data")]
 
 mod build;
+mod flux;
 mod order;
 mod patches;
 

@@ -1,4 +1,5 @@
-//! Constraints and versions against what the reference libraries say.
+//! Constraints, versions and substitution against what the reference libraries say.
 
 mod corpus;
+mod envsubst;
 mod recorded;

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::unix::{fs::symlink, net::UnixListener},
+    os::unix::{
+        fs::{PermissionsExt as _, symlink},
+        net::UnixListener,
+    },
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -12,7 +15,7 @@ use rustix::fs::{CWD, FileType, Mode};
 use tempfile::TempDir;
 
 use super::DiskTree;
-use crate::{Bounds, FsError, MAX_FILE_SIZE, MemoryTree, Tree};
+use crate::{Bounds, Entry, EntryKind, FsError, MAX_FILE_SIZE, MemoryTree, Tree};
 
 /// One tree, twice: `root` is where builds are bound to, `outside` lies beside it.
 struct Twins {
@@ -280,4 +283,25 @@ fn swapping_a_directory_for_a_link_never_leads_outside() {
         done.store(true, Ordering::Relaxed);
         assert_eq!(leaked, None);
     });
+}
+
+#[test]
+fn entries_say_what_they_are_and_links_stay_links() {
+    let dir = tempfile::tempdir().expect("scratch directory");
+    fs::create_dir(dir.path().join("dir")).expect("directory");
+    fs::write(dir.path().join("file"), "").expect("file");
+    fs::write(dir.path().join("program"), "").expect("file");
+    fs::set_permissions(dir.path().join("program"), fs::Permissions::from_mode(0o755))
+        .expect("permissions");
+    symlink("dir", dir.path().join("link")).expect("link");
+    let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
+    assert_eq!(
+        DiskTree.entries(dir.path()).expect("entries"),
+        [
+            entry("dir", EntryKind::Directory),
+            entry("file", EntryKind::File { is_executable: false }),
+            entry("link", EntryKind::Other),
+            entry("program", EntryKind::File { is_executable: true }),
+        ]
+    );
 }

@@ -49,6 +49,10 @@ pub(super) fn read(path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError> 
     read_regular(path, &file)
 }
 
+pub(super) fn is_executable(found: &fs::Metadata) -> bool {
+    found.mode() & 0o111 != 0
+}
+
 pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),

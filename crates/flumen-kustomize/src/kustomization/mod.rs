@@ -3,6 +3,7 @@
 mod check;
 pub(crate) mod fields;
 pub(crate) mod tables;
+mod typed;
 
 use std::{path::Path, sync::Arc};
 
@@ -10,6 +11,7 @@ use flumen_fs::FsError;
 use flumen_yaml::{Map, Node};
 
 pub(crate) use self::check::check_sort_options;
+pub use self::typed::typed_kustomization;
 use self::{fields::Kustomization, tables::Legacy};
 use crate::{
     decode::{Mode, decode, first_document, is_same_folded, nearest},

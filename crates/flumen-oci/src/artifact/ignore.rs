@@ -2,6 +2,8 @@
 //!
 //! The rules are those of the Git library that Flux uses, where it and Git differ.
 
+use std::sync::Arc;
+
 use super::glob;
 
 /// What Flux leaves out if nobody says otherwise: version control, pictures and archives.
@@ -21,6 +23,8 @@ const DEFAULT: [&str; 12] = [
 ];
 
 /// Patterns, of which the last that fits decides.
+///
+/// What lies below something that fits, fits too; another pattern can still take it back in.
 #[derive(Clone, Debug)]
 pub struct Ignore {
     patterns: Vec<Pattern>,
@@ -28,6 +32,8 @@ pub struct Ignore {
 
 #[derive(Clone, Debug)]
 struct Pattern {
+    /// The directory below which it counts, by its names.
+    scope: Arc<[String]>,
     /// The parts between slashes; one part fits a name at any depth.
     parts: Vec<String>,
     /// `!`: takes files back in.
@@ -44,20 +50,44 @@ impl Default for Ignore {
 impl Ignore {
     /// Lines of patterns; blank ones and comments are skipped.
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l str>) -> Self {
-        let lines = lines.into_iter().flat_map(str::lines);
+        let mut ignore = Self { patterns: Vec::new() };
+        for text in lines {
+            ignore.add(text, &[]);
+        }
+        ignore
+    }
+
+    /// Adds lines that win over those before. They count below a directory, given by its names.
+    pub fn add(&mut self, text: &str, scope: &[String]) {
+        let scope = Arc::from(scope);
+        let lines = text.lines();
         let lines = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        Self { patterns: lines.map(Pattern::new).collect() }
+        self.patterns.extend(lines.map(|line| Pattern::new(line, Arc::clone(&scope))));
+    }
+
+    /// Adds the patterns of another, which win over those before.
+    pub fn append(&mut self, other: Self) {
+        self.patterns.extend(other.patterns);
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Whether anything below what is ignored can be taken back in.
+    pub fn takes_back(&self) -> bool {
+        self.patterns.iter().any(|pattern| pattern.includes)
     }
 
     /// Whether the file or directory at a path, given by its names, stays out.
-    pub(super) fn ignores(&self, path: &[&str], is_directory: bool) -> bool {
+    pub fn ignores(&self, path: &[&str], is_directory: bool) -> bool {
         let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_directory));
         last.is_some_and(|pattern| !pattern.includes)
     }
 }
 
 impl Pattern {
-    fn new(line: &str) -> Self {
+    fn new(line: &str, scope: Arc<[String]>) -> Self {
         let (line, includes) = match line.strip_prefix('!') {
             Some(rest) => (rest, true),
             None => (line, false),
@@ -68,10 +98,14 @@ impl Pattern {
             None => (line, false),
         };
         let parts = line.split('/').map(str::to_owned).collect();
-        Self { parts, includes, only_directories }
+        Self { scope, parts, includes, only_directories }
     }
 
     fn matches(&self, path: &[&str], is_directory: bool) -> bool {
+        let Some((scope, path)) = path.split_at_checked(self.scope.len()) else { return false };
+        if path.is_empty() || scope != &*self.scope {
+            return false;
+        }
         // How many names are left behind what fitted; what lies below a match fits, too.
         let rest = match self.parts.as_slice() {
             [part] => {
@@ -166,13 +200,19 @@ mod tests {
         for line in cases.lines() {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case");
             let input = &case["input"];
-            // Scopes come with files in directories, which are not read here.
-            let is_plain = input["mode"] == "rules" && input["domain"] == serde_json::json!([]);
-            let (Some(rules), true) = (input["rules"].as_str(), is_plain) else { continue };
+            // What is left out in addition belongs to sources.
+            let (Some(rules), true) = (input["rules"].as_str(), input["mode"] == "rules") else {
+                continue;
+            };
+            let scope: Vec<String> =
+                serde_json::from_value(input["domain"].clone()).expect("a scope");
             let path = input["path"].as_str().expect("a path");
             let is_directory = input["dir"] == true;
+            let mut ignore = Ignore::new([]);
+            ignore.add(rules, &scope);
+            let names: Vec<&str> = path.split('/').collect();
             assert_eq!(
-                serde_json::json!(ignores(rules, path, is_directory)),
+                serde_json::json!(ignore.ignores(&names, is_directory)),
                 case["expect"]["ignored"],
                 "{}: {rules:?} {path:?}",
                 case["id"]

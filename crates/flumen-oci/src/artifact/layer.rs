@@ -3,48 +3,27 @@
 //! Nothing about the machine enters: owners and times are zero, the gzip header names no file, no
 //! time and no system, and the compressor is part of this program.
 
-use std::{io, path::Path};
+use std::{fmt, io, path::Path};
 
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 use tar::{EntryType, Header};
 
 use crate::{Digest, Hasher, digest::Algorithm};
 
-/// What RFC 1952 calls an unknown system.
-const UNKNOWN_SYSTEM: u8 = 255;
+/// Writes a tar archive entry by entry.
+pub struct ArchiveWriter<W: io::Write>(tar::Builder<W>);
 
-/// Changing it changes every digest.
-const LEVEL: u32 = 6;
-
-/// A finished layer.
-#[derive(Debug)]
-pub(super) struct Layer {
-    pub(super) bytes: Vec<u8>,
-    /// The digest of the archive before it was compressed.
-    pub(super) diff_id: Digest,
-}
-
-/// Writes a layer entry by entry.
-pub(super) struct LayerWriter {
-    archive: tar::Builder<HashingEncoder>,
-}
-
-impl LayerWriter {
-    pub(super) fn new() -> Self {
-        let encoder = GzBuilder::new()
-            .mtime(0)
-            .operating_system(UNKNOWN_SYSTEM)
-            .write(Vec::new(), Compression::new(LEVEL));
-        let hasher = Hasher::new(Algorithm::Sha256);
-        Self { archive: tar::Builder::new(HashingEncoder { encoder, hasher }) }
+impl<W: io::Write> ArchiveWriter<W> {
+    pub fn new(into: W) -> Self {
+        Self(tar::Builder::new(into))
     }
 
     /// Adds a directory; its name has no slash at the end, as Flux writes it.
-    pub(super) fn directory(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+    pub fn directory(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.entry(EntryType::Directory, path, mode, &[])
     }
 
-    pub(super) fn file(&mut self, path: &Path, mode: u32, content: &[u8]) -> io::Result<()> {
+    pub fn file(&mut self, path: &Path, mode: u32, content: &[u8]) -> io::Result<()> {
         self.entry(EntryType::Regular, path, mode, content)
     }
 
@@ -62,32 +41,93 @@ impl LayerWriter {
         header.set_gid(0);
         header.set_mtime(0);
         header.set_size(content.len() as u64);
-        self.archive.append_data(&mut header, path, content)
+        self.0.append_data(&mut header, path, content)
     }
 
-    pub(super) fn finish(self) -> io::Result<Layer> {
-        let HashingEncoder { encoder, hasher } = self.archive.into_inner()?;
-        Ok(Layer { bytes: encoder.finish()?, diff_id: hasher.finish() })
+    /// Ends the archive and gives back where it was written to.
+    pub fn finish(self) -> io::Result<W> {
+        self.0.into_inner()
     }
 }
 
-/// Compresses, and hashes what is compressed.
-struct HashingEncoder {
-    encoder: GzEncoder<Vec<u8>>,
-    hasher: Hasher,
+impl<W: io::Write> fmt::Debug for ArchiveWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArchiveWriter")
+    }
 }
 
-impl io::Write for HashingEncoder {
+/// Compresses an archive.
+#[derive(Debug)]
+pub struct Gzip<W: io::Write>(GzEncoder<W>);
+
+impl<W: io::Write> Gzip<W> {
+    pub fn new(into: W) -> Self {
+        let header = GzBuilder::new().mtime(0).operating_system(UNKNOWN_SYSTEM);
+        Self(header.write(into, Compression::new(LEVEL)))
+    }
+
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
+    }
+}
+
+impl<W: io::Write> io::Write for Gzip<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // All of it, so that the pieces that the compressor sees depend on the content alone.
-        self.encoder.write_all(bytes)?;
-        self.hasher.update(bytes);
+        self.0.write_all(bytes)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         // Flushing would end a block early and change the bytes.
         Ok(())
+    }
+}
+
+/// What RFC 1952 calls an unknown system.
+const UNKNOWN_SYSTEM: u8 = 255;
+
+/// Changing it changes every digest.
+const LEVEL: u32 = 6;
+
+/// A finished layer.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub(super) bytes: Vec<u8>,
+    /// The digest of the archive before it was compressed.
+    pub(super) diff_id: Digest,
+}
+
+/// Writes a layer entry by entry.
+pub(super) type LayerWriter = ArchiveWriter<HashingGzip>;
+
+impl LayerWriter {
+    pub(super) fn of_layer() -> Self {
+        let hasher = Hasher::new(Algorithm::Sha256);
+        Self::new(HashingGzip { gzip: Gzip::new(Vec::new()), hasher })
+    }
+
+    pub(super) fn into_layer(self) -> io::Result<Layer> {
+        let HashingGzip { gzip, hasher } = self.finish()?;
+        Ok(Layer { bytes: gzip.finish()?, diff_id: hasher.finish() })
+    }
+}
+
+/// Compresses, and hashes what is compressed.
+pub(super) struct HashingGzip {
+    gzip: Gzip<Vec<u8>>,
+    hasher: Hasher,
+}
+
+impl io::Write for HashingGzip {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.gzip.write_all(bytes)?;
+        self.hasher.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.gzip.flush()
     }
 }
 
@@ -98,11 +138,11 @@ mod tests {
     use super::*;
 
     fn layer(files: &[(&str, &[u8])]) -> Layer {
-        let mut writer = LayerWriter::new();
+        let mut writer = LayerWriter::of_layer();
         for (path, content) in files {
             writer.file(Path::new(path), 0o600, content).expect("written");
         }
-        writer.finish().expect("finished")
+        writer.into_layer().expect("finished")
     }
 
     #[test]

@@ -98,13 +98,13 @@ fn pack(
     metadata: &Metadata,
     extra: &[(&str, &str)],
 ) -> Result<Packed> {
-    let mut writer = LayerWriter::new();
+    let mut writer = LayerWriter::of_layer();
     let written = (|| {
         if format == Format::Flux {
             writer.directory(Path::new("."), DIRECTORY_MODE)?;
         }
         writer.file(Path::new(name), FILE_MODE, content)?;
-        writer.finish()
+        writer.into_layer()
     })();
     let layer = written.map_err(Error::packing)?;
     if format == Format::Flux {

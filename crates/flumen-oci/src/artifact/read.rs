@@ -46,27 +46,40 @@ pub(super) enum Layout {
     Files(Vec<(PathBuf, Descriptor)>),
 }
 
+/// A manifest with layers, whatever they hold.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// What was asked for: an index, or the manifest itself.
+    pub digest: Digest,
+    pub raw: RawManifest,
+    pub manifest: Manifest,
+}
+
+impl Image {
+    /// Reads the manifest; of an index the one for the default platform.
+    pub async fn resolve(from: &Repository, target: &Target) -> Result<Self> {
+        let first = from.manifest(target).await?;
+        let digest = first.digest().clone();
+        let index = match parse(&first)? {
+            Document::Manifest(manifest) => return Ok(Self { digest, raw: first, manifest }),
+            Document::Index(index) => index,
+        };
+        let chosen = choose(&index, &digest)?;
+        let raw = from.manifest(&Target::Digest(chosen.digest.clone())).await?;
+        match parse(&raw)? {
+            Document::Manifest(manifest) => Ok(Self { digest, raw, manifest }),
+            Document::Index(_) => Err(Error::InvalidManifest {
+                digest,
+                reason: "it is an index of an index".to_owned(),
+            }),
+        }
+    }
+}
+
 impl Found {
     /// Reads the manifest; of an index the one for the default platform.
     pub(super) async fn resolve(from: &Repository, target: &Target) -> Result<Self> {
-        let first = from.manifest(target).await?;
-        let digest = first.digest().clone();
-        let (raw, manifest) = match parse(&first)? {
-            Document::Manifest(manifest) => (first, manifest),
-            Document::Index(index) => {
-                let chosen = choose(&index, &digest)?;
-                let raw = from.manifest(&Target::Digest(chosen.digest.clone())).await?;
-                match parse(&raw)? {
-                    Document::Manifest(manifest) => (raw, manifest),
-                    Document::Index(_) => {
-                        return Err(Error::InvalidManifest {
-                            digest,
-                            reason: "it is an index of an index".to_owned(),
-                        });
-                    }
-                }
-            }
-        };
+        let Image { digest, raw, manifest } = Image::resolve(from, target).await?;
         let layout = Layout::of(&raw, &manifest)?;
         Ok(Self { digest, raw, manifest, layout })
     }

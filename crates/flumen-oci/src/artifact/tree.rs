@@ -30,7 +30,7 @@ pub struct TreeOptions {
 /// Packs a directory, or a single file, as it is.
 pub fn pack_path(path: &Path, options: &TreeOptions, metadata: &Metadata) -> Result<Packed> {
     let found = fs::metadata(path).map_err(unusable(path))?;
-    let mut walk = Walk { options, writer: LayerWriter::new(), entries: 0, above: Vec::new() };
+    let mut walk = Walk { options, writer: LayerWriter::of_layer(), entries: 0, above: Vec::new() };
     if found.is_dir() {
         walk.directory(path, &found, &mut Vec::new())?;
     } else {
@@ -38,7 +38,7 @@ pub fn pack_path(path: &Path, options: &TreeOptions, metadata: &Metadata) -> Res
         walk.writer.directory(Path::new("."), DIRECTORY).map_err(Error::packing)?;
         walk.file(path, &found, &name)?;
     }
-    flux(walk.writer.finish().map_err(Error::packing)?, metadata)
+    flux(walk.writer.into_layer().map_err(Error::packing)?, metadata)
 }
 
 /// Packs a text that is no file, without the line ends behind it.

@@ -1,11 +1,14 @@
 //! Answers: read within their limits, and turned into errors that say what the registry meant.
 
+use std::fmt;
+
 use bytes::{Bytes, BytesMut};
 use reqwest::{
-    Response, StatusCode, Url,
+    Method, Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::{Duration, Instant, timeout_at};
 
 use super::{connections, options::Timeouts};
@@ -25,6 +28,7 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    method: Method,
     /// Whether the other side could know who asks.
     shown: bool,
 }
@@ -59,12 +63,13 @@ impl Answer {
             }
             pieces.extend_from_slice(&piece);
         }
-        Ok(Self { url, status, headers, body: pieces.freeze(), shown: false })
+        let body = pieces.freeze();
+        Ok(Self { url, status, headers, body, method: Method::GET, shown: false })
     }
 
-    /// Notes whether there are credentials, for the words of a refusal.
-    pub(super) fn with_credentials(self, shown: bool) -> Self {
-        Self { shown, ..self }
+    /// Notes what was asked and whether there are credentials, for the words of a refusal.
+    pub(super) fn to(self, method: &Method, shown: bool) -> Self {
+        Self { method: method.clone(), shown, ..self }
     }
 
     /// The answer, if its status is one of these.
@@ -84,16 +89,18 @@ impl Answer {
     /// The error that this answer reports.
     pub(super) fn failure(&self, what: &str) -> Error {
         let host = connections::authority(&self.url);
-        let message = self.message();
+        let (message, exchange) = (self.message(), self.exchange());
         match self.status {
-            StatusCode::UNAUTHORIZED => Error::Unauthorized { host, shown: self.shown, message },
-            StatusCode::FORBIDDEN => Error::Forbidden { what: what.to_owned(), message },
-            StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, message },
+            StatusCode::UNAUTHORIZED => {
+                Error::Unauthorized { host, shown: self.shown, message, exchange }
+            }
+            StatusCode::FORBIDDEN => Error::Forbidden { what: what.to_owned(), message, exchange },
+            StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, message, exchange },
             status if self.is_web_page() && !status.is_server_error() => {
                 Error::NotARegistry { host, reason: format!("{status} and a web page") }
             }
-            StatusCode::NOT_FOUND => Error::NotFound { what: what.to_owned() },
-            status => Error::Refused { host, what: what.to_owned(), status, message },
+            StatusCode::NOT_FOUND => Error::NotFound { what: what.to_owned(), exchange },
+            status => Error::Refused { host, what: what.to_owned(), status, message, exchange },
         }
     }
 
@@ -106,6 +113,29 @@ impl Answer {
             Err(_) => text.into_owned(),
         };
         harmless(&words)
+    }
+
+    /// Request and answer as the Go libraries write them, which is what users of Flux search for.
+    fn exchange(&self) -> String {
+        let mut url = self.url.clone();
+        // It may hold a signature.
+        url.set_query(None);
+        let (method, status) = (&self.method, self.status);
+        let report = serde_json::from_slice::<Report>(&self.body).ok();
+        let words = match report.as_ref().map_or(&[][..], |report| &report.errors) {
+            [] if self.body.is_empty() || self.is_web_page() => {
+                format!("unexpected status code {status}")
+            }
+            [] => {
+                format!("unexpected status code {status}: {}", String::from_utf8_lossy(&self.body))
+            }
+            [only] => only.to_string(),
+            several => {
+                let several: Vec<String> = several.iter().map(ToString::to_string).collect();
+                format!("multiple errors returned: {}", several.join("; "))
+            }
+        };
+        harmless(&format!("{method} {url}: {words}"))
     }
 
     /// Whether the registry gives this code as a reason.
@@ -134,6 +164,35 @@ struct Entry {
     code: String,
     #[serde(default)]
     message: String,
+    #[serde(default)]
+    detail: Value,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        if self.detail.is_null() { Ok(()) } else { write!(f, "; {}", in_go(&self.detail)) }
+    }
+}
+
+/// A value as Go prints it.
+fn in_go(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(in_go).collect();
+            format!("[{}]", values.join(" "))
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            let fields: Vec<String> =
+                fields.iter().map(|(name, value)| format!("{name}:{}", in_go(value))).collect();
+            format!("map[{}]", fields.join(" "))
+        }
+    }
 }
 
 impl Report {
@@ -210,6 +269,19 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn details_are_written_as_go_does() {
+        let report: Report = serde_json::from_str(
+            r#"{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "manifest unknown",
+                "detail": {"Tag": "latest", "A": [1, true, null]}}]}"#,
+        )
+        .expect("a report");
+        assert_eq!(
+            report.errors[0].to_string(),
+            "MANIFEST_UNKNOWN: manifest unknown; map[A:[1 true <nil>] Tag:latest]"
+        );
+    }
 
     #[test]
     fn messages_are_one_harmless_line() {

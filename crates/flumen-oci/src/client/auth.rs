@@ -55,7 +55,7 @@ impl Auth {
     pub(super) fn new(host: &str, options: &ClientOptions) -> Self {
         Self {
             host: host.to_owned(),
-            allows_plain_http: options.insecure,
+            allows_plain_http: options.allows_plain_http(),
             timeouts: options.timeouts,
             given: options.credentials.clone(),
             docker_config: options.docker_config.clone(),

@@ -1,13 +1,13 @@
 //! Connections: TLS, sockets, and what can go wrong on the way.
 
-use std::{error::Error as _, io, iter, path::Path, time::Duration};
+use std::{error::Error as _, io, iter, path::PathBuf, time::Duration};
 
 use reqwest::{
     Body, Certificate, Client, ClientBuilder, Identity, Method, Response, Url, header::HeaderMap,
     redirect,
 };
 
-use super::options::{ClientCertificate, ClientOptions};
+use super::options::{ClientCertificate, ClientOptions, Pem, Proxy};
 use crate::{Error, Result};
 
 const USER_AGENT: &str = concat!("flumen/", env!("CARGO_PKG_VERSION"));
@@ -29,10 +29,11 @@ pub(super) enum Peer {
 
 impl Connections {
     pub(super) fn new(host: &str, options: &ClientOptions) -> Result<Self> {
-        let authorities = match &options.ca_file {
-            Some(path) => read_authorities(path)?,
+        let authorities = match &options.authorities {
+            Some(pem) => read_authorities(pem)?,
             None => Vec::new(),
         };
+        let proxy = options.proxy.as_ref().map(|proxy| proxy_of(host, proxy)).transpose()?;
         let builder = || {
             let mut builder = Client::builder()
                 .user_agent(USER_AGENT)
@@ -43,8 +44,10 @@ impl Connections {
                 .tcp_nodelay(true)
                 .tls_certs_merge(authorities.clone())
                 .tls_danger_accept_invalid_certs(options.insecure);
-            // No proxy leads to what only this machine can see.
-            if is_loopback(host) {
+            if let Some(proxy) = &proxy {
+                builder = builder.proxy(proxy.clone());
+            } else if is_loopback(host) {
+                // No proxy of the environment leads to what only this machine can see.
                 builder = builder.no_proxy();
             }
             builder
@@ -148,12 +151,21 @@ pub(super) fn is_loopback(host: &str) -> bool {
     }
 }
 
-fn read_authorities(path: &Path) -> Result<Vec<Certificate>> {
-    let invalid = |reason: &str| Error::InvalidCertificate {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-    };
-    let certificates = Certificate::from_pem_bundle(&read(path)?)
+fn proxy_of(host: &str, proxy: &Proxy) -> Result<reqwest::Proxy> {
+    let made = reqwest::Proxy::all(&proxy.address).map_err(|_| Error::Unreachable {
+        host: host.to_owned(),
+        reason: "the address of the proxy is invalid".to_owned(),
+    })?;
+    Ok(match &proxy.user {
+        Some((user, password)) => made.basic_auth(user, password.expose()),
+        None => made,
+    })
+}
+
+fn read_authorities(pem: &Pem) -> Result<Vec<Certificate>> {
+    let invalid =
+        |reason: &str| Error::InvalidCertificate { path: place(pem), reason: reason.to_owned() };
+    let certificates = Certificate::from_pem_bundle(&read(pem)?)
         .map_err(|_| invalid("not a file of PEM certificates"))?;
     if certificates.is_empty() {
         return Err(invalid("no PEM certificate in it"));
@@ -166,8 +178,8 @@ fn read_identity(files: &ClientCertificate) -> Result<Identity> {
     pem.push(b'\n');
     pem.extend(read(&files.certificate)?);
     Identity::from_pem(&pem).map_err(|_| Error::InvalidCertificate {
-        path: files.certificate.clone(),
-        reason: format!("no PEM certificate for the key in `{}`", files.key.display()),
+        path: place(&files.certificate),
+        reason: format!("no PEM certificate for the key in `{}`", place(&files.key).display()),
     })
 }
 
@@ -175,6 +187,19 @@ fn read_identity(files: &ClientCertificate) -> Result<Identity> {
     clippy::disallowed_methods,
     reason = "certificates are the user's files, wherever they are"
 )]
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })
+fn read(pem: &Pem) -> Result<Vec<u8>> {
+    match pem {
+        Pem::File(path) => {
+            std::fs::read(path).map_err(|source| Error::Io { path: path.clone(), source })
+        }
+        Pem::Text(text) => Ok(text.clone()),
+    }
+}
+
+/// Where it comes from, as messages name it.
+fn place(pem: &Pem) -> PathBuf {
+    match pem {
+        Pem::File(path) => path.clone(),
+        Pem::Text(_) => PathBuf::from("the configured text"),
+    }
 }

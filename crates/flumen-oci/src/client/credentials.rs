@@ -67,16 +67,28 @@ impl FromStr for Credentials {
 
     /// Reads `user:password`, or a token alone.
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(match text.split_once(':') {
-            Some((user, password)) => {
-                Kind::Password { user: user.to_owned(), password: Secret::new(password) }
-            }
-            None => Kind::Bearer(Secret::new(text)),
-        }))
+        Ok(match text.split_once(':') {
+            Some((user, password)) => Self::password(user, password),
+            None => Self::bearer(text),
+        })
     }
 }
 
 impl Credentials {
+    pub fn password(user: &str, password: &str) -> Self {
+        Self(Kind::Password { user: user.to_owned(), password: Secret::new(password) })
+    }
+
+    /// A token that buys others at the registry's token service.
+    pub fn refresh(token: &str) -> Self {
+        Self(Kind::Refresh(Secret::new(token)))
+    }
+
+    /// A token that the registry is shown as it is.
+    pub fn bearer(token: &str) -> Self {
+        Self(Kind::Bearer(Secret::new(token)))
+    }
+
     /// What Docker's configuration or one of the helpers named there has for this host.
     pub(super) async fn from_docker(
         host: &str,
@@ -102,11 +114,9 @@ impl Credentials {
             .map_err(|_| unusable("the credential helper broke".to_owned()))?;
         match found {
             Ok(DockerCredential::UsernamePassword(user, password)) => {
-                Ok(Some(Self(Kind::Password { user, password: Secret::new(password) })))
+                Ok(Some(Self::password(&user, &password)))
             }
-            Ok(DockerCredential::IdentityToken(token)) => {
-                Ok(Some(Self(Kind::Refresh(Secret::new(token)))))
-            }
+            Ok(DockerCredential::IdentityToken(token)) => Ok(Some(Self::refresh(&token))),
             Err(error) if has_none(&error) => Ok(None),
             Err(error) => {
                 let place = config.display();

@@ -1,8 +1,8 @@
 //! What a caller decides about a registry.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
-use super::Credentials;
+use super::{Credentials, credentials::Secret};
 
 /// How to talk to a registry.
 #[derive(Clone, Debug, Default)]
@@ -14,17 +14,59 @@ pub struct ClientOptions {
     ///
     /// A port that is given is tried with HTTP first; without one, or with 443, HTTPS comes first.
     pub insecure: bool,
-    /// Authorities that are trusted beside those of the system, as PEM.
-    pub ca_file: Option<PathBuf>,
+    /// Allows plain HTTP in the same way; certificates are still verified where there are any.
+    pub plain_http: bool,
+    /// Authorities that are trusted beside those of the system.
+    pub authorities: Option<Pem>,
     pub client_certificate: Option<ClientCertificate>,
+    /// Where requests go instead of what the environment says.
+    pub proxy: Option<Proxy>,
     pub timeouts: Timeouts,
 }
 
-/// What this client shows to the registry, both as PEM.
+impl ClientOptions {
+    pub(super) const fn allows_plain_http(&self) -> bool {
+        self.insecure || self.plain_http
+    }
+}
+
+/// What this client shows to the registry.
 #[derive(Clone, Debug)]
 pub struct ClientCertificate {
-    pub certificate: PathBuf,
-    pub key: PathBuf,
+    pub certificate: Pem,
+    pub key: Pem,
+}
+
+/// Certificates or a key, in PEM.
+#[derive(Clone)]
+pub enum Pem {
+    File(PathBuf),
+    Text(Vec<u8>),
+}
+
+impl fmt::Debug for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            // It may be a key.
+            Self::Text(_) => f.write_str("Text(…)"),
+        }
+    }
+}
+
+/// A proxy for all requests.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    pub(super) address: String,
+    pub(super) user: Option<(String, Secret)>,
+}
+
+impl Proxy {
+    /// `http`, `https` or `socks5`, with a user and a password if it asks for them.
+    pub fn new(address: &str, user: Option<(&str, &str)>) -> Self {
+        let user = user.map(|(user, password)| (user.to_owned(), Secret::new(password)));
+        Self { address: address.to_owned(), user }
+    }
 }
 
 /// How long to wait for a registry.

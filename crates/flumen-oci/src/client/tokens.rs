@@ -77,7 +77,7 @@ impl TokenRequest<'_> {
             }
             Some(Kind::Bearer(_)) | None => self.get(None).await?,
         };
-        let answer = answer.with_credentials(kind.is_some());
+        let answer = answer.to(&Method::GET, kind.is_some());
         self.read(&answer.expect(&[StatusCode::OK], "a token")?)
     }
 

@@ -80,7 +80,7 @@ impl Transport {
         let secure = scheme::secure(host)?;
         Ok(Self {
             host: host.to_owned(),
-            base: OnceCell::new_with((!options.insecure).then_some(secure)),
+            base: OnceCell::new_with((!options.allows_plain_http()).then_some(secure)),
             connections: Connections::new(host, options)?,
             auth: Auth::new(host, options),
             timeouts: options.timeouts,
@@ -121,7 +121,7 @@ impl Transport {
             };
             if !is_worth_it {
                 let shown = self.auth.has_credentials();
-                return answer.map(|answer| answer.with_credentials(shown));
+                return answer.map(|answer| answer.to(&call.method, shown));
             }
         }
     }
@@ -139,7 +139,7 @@ impl Transport {
             if !retry.after_answer(response.status(), response.headers()).await {
                 let (what, deadline) = (&call.what, retry.deadline());
                 let answer = Answer::read(response, what, 0, &self.timeouts, deadline).await?;
-                return Err(answer.with_credentials(self.auth.has_credentials()).failure(what));
+                return Err(answer.to(&call.method, self.auth.has_credentials()).failure(what));
             }
         }
     }

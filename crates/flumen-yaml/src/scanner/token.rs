@@ -103,4 +103,13 @@ impl Fault {
             line => line,
         }
     }
+
+    /// The line that go-yaml v2 names: that of the problem unless it is the first line.
+    pub(crate) fn v2_line(&self) -> u32 {
+        match self.0.mark.line {
+            0 => self.0.context.map_or(0, |mark| mark.line),
+            line if self.0.by_scanner => line + 1,
+            line => line,
+        }
+    }
 }

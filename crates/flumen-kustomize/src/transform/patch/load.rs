@@ -3,7 +3,7 @@
 use std::{fmt, path::Path, sync::Arc};
 
 use flumen_patch::JsonPatch;
-use flumen_yaml::{Budget, Node, Scalar, Style, Tag, Text, Value};
+use flumen_yaml::{Budget, Node, Text, as_yaml_1_1};
 
 use super::{Scene, json_syntax::is_json, trimmed};
 use crate::{
@@ -112,6 +112,7 @@ impl Json {
             },
         });
         let is_empty = operations.is_nil_or_empty();
+        // kustomize reads JSON patches with its older library.
         as_yaml_1_1(&mut operations);
         let patch = JsonPatch::parse(&operations).map_err(|error| Error::new(error.to_string()))?;
         Ok(Self { patch, sees_annotations, is_empty })
@@ -181,30 +182,5 @@ pub(super) fn json6902(entry: &Patch, scene: &Scene<'_>) -> Result<Json> {
             entry.path, source.text
         ))),
         None => Err(Error::new(format!("decoding {source}: a JSON patch is a list of operations"))),
-    }
-}
-
-/// Gives plain scalars the meaning they have in YAML 1.1, which is what JSON patches are read as.
-fn as_yaml_1_1(node: &mut Node) {
-    match &mut node.value {
-        Value::Seq(items) => items.iter_mut().for_each(as_yaml_1_1),
-        Value::Map(map) => map.iter_mut().for_each(|entry| as_yaml_1_1(&mut entry.value)),
-        Value::Scalar(scalar) => scalar_as_yaml_1_1(scalar),
-    }
-}
-
-fn scalar_as_yaml_1_1(scalar: &mut Scalar) {
-    match scalar.tag {
-        // Only an explicit tag makes a time of a plain scalar.
-        Tag::Timestamp => scalar.tag = Tag::Str,
-        Tag::Str if scalar.style == Style::Plain => {
-            let value = match scalar.text.as_str() {
-                "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => "true",
-                "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => "false",
-                _ => return,
-            };
-            *scalar = Scalar { text: Text::literal(value), tag: Tag::Bool, style: Style::Plain };
-        }
-        _ => {}
     }
 }

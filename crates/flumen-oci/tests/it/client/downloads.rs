@@ -132,6 +132,6 @@ async fn what_is_missing_is_named() {
     let stub = Stub::start(|_, _| reply(404)).await;
     let error = download(&stub).await.expect_err("nothing");
     let digest = descriptor().digest.to_string();
-    assert!(matches!(&error, Error::NotFound { what } if what.contains(&digest)), "{error}");
+    assert!(matches!(&error, Error::NotFound { what, .. } if what.contains(&digest)), "{error}");
     assert!(!repository(stub.host(), &options()).has_blob(&descriptor()).await.expect("an answer"));
 }

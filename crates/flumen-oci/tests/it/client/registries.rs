@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use flumen_oci::{
     BlobStream, Descriptor, Digest, Error, RawManifest, Repository, Target,
-    client::{ClientOptions, Registry},
+    client::{ClientOptions, Pem, Registry},
     media_type,
 };
 use flumen_testkit::{
@@ -92,7 +92,7 @@ fn what_is_not_there_is_named() {
                 repository.manifest(&target).await.expect_err("missing"),
                 repository.resolve(&target).await.expect_err("missing"),
             ] {
-                let names_it = matches!(&error, Error::NotFound { what } if what.contains(&target.to_string()));
+                let names_it = matches!(&error, Error::NotFound { what, .. } if what.contains(&target.to_string()));
                 assert!(names_it && error.hint().is_some(), "{error}");
             }
         }
@@ -183,8 +183,8 @@ async fn passwords_are_shown_over_https() {
     for kind in RegistryKind::ALL {
         let protected = RegistryOptions { tls: true, credentials: true };
         let Some(registry) = RealRegistry::start_with(kind, protected) else { continue };
-        let ca_file = registry.authority().map(ToOwned::to_owned);
-        let stranger = ClientOptions { ca_file, ..ClientOptions::default() };
+        let authorities = registry.authority().map(|path| Pem::File(path.to_owned()));
+        let stranger = ClientOptions { authorities, ..ClientOptions::default() };
         let error = repository(registry.host(), &stranger).tags().await.expect_err("a stranger");
         assert!(matches!(error, Error::Unauthorized { .. }), "{error}");
 

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use flumen_oci::{
     Error,
-    client::{ClientCertificate, ClientOptions},
+    client::{ClientCertificate, ClientOptions, Pem},
 };
 use flumen_testkit::Certificate;
 use tokio_rustls::{
@@ -59,8 +59,10 @@ async fn an_authority_has_to_be_trusted() {
     assert!(matches!(error, Error::Tls { .. }) && error.hint().is_some(), "{error}");
     assert!(stub.seen().is_empty());
 
-    let known =
-        ClientOptions { ca_file: Some(files.authority.clone()), ..ClientOptions::default() };
+    let known = ClientOptions {
+        authorities: Some(Pem::File(files.authority.clone())),
+        ..ClientOptions::default()
+    };
     assert_eq!(repository(stub.host(), &known).tags().await.expect("tags"), ["v1"]);
     let insecure = options();
     assert_eq!(repository(stub.host(), &insecure).tags().await.expect("tags"), ["v1"]);
@@ -73,11 +75,15 @@ async fn a_certificate_is_shown_to_who_asks_for_it() {
     let own = Certificate::for_loopback(client.path()).expect("certificates");
     let stub = Stub::start_tls(acceptor(&files, Some(&own)), answer).await;
 
-    let without =
-        ClientOptions { ca_file: Some(files.authority.clone()), ..ClientOptions::default() };
+    let without = ClientOptions {
+        authorities: Some(Pem::File(files.authority.clone())),
+        ..ClientOptions::default()
+    };
     repository(stub.host(), &without).tags().await.expect_err("no certificate");
-    let certificate =
-        ClientCertificate { certificate: own.certificate.clone(), key: own.key.clone() };
+    let certificate = ClientCertificate {
+        certificate: Pem::File(own.certificate.clone()),
+        key: Pem::File(own.key.clone()),
+    };
     let with = ClientOptions { client_certificate: Some(certificate), ..without };
     assert_eq!(repository(stub.host(), &with).tags().await.expect("tags"), ["v1"]);
 }
@@ -95,7 +101,10 @@ async fn files_that_are_no_certificates_are_named() {
     let path = dir.path().join("ca.pem");
     for text in ["", "nonsense", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"] {
         std::fs::write(&path, text).expect("a file");
-        let options = ClientOptions { ca_file: Some(path.clone()), ..ClientOptions::default() };
+        let options = ClientOptions {
+            authorities: Some(Pem::File(path.clone())),
+            ..ClientOptions::default()
+        };
         let error = flumen_oci::client::Registry::new("127.0.0.1:1", &options).expect_err(text);
         assert!(error.to_string().contains("ca.pem"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 use flumen_oci::{
     Descriptor, Document, Repository, Target,
-    client::{ClientOptions, Registry},
+    client::{ClientOptions, Pem, Registry},
     media_type,
 };
 use flumen_testkit::{
@@ -138,7 +138,10 @@ fn credentials_open_a_registry_with_tls() {
         let open = |credentials: Option<&str>, trusts: bool| {
             let options = ClientOptions {
                 credentials: credentials.map(|text| text.parse().expect("any text is one")),
-                ca_file: registry.authority().filter(|_| trusts).map(ToOwned::to_owned),
+                authorities: registry
+                    .authority()
+                    .filter(|_| trusts)
+                    .map(|path| Pem::File(path.to_owned())),
                 ..ClientOptions::default()
             };
             let registry = Registry::new(registry.host(), &options).expect("a host");

@@ -5,26 +5,36 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::{GoDuration, conditions::whole_seconds};
+
 /// How many snapshots are kept.
 const LONGEST: usize = 5;
 
 /// Snapshots of what was reconciled, the latest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct History(Vec<Snapshot>);
 
 /// One state of the objects that was reconciled, once or often, with one outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// Of the manifests.
+    /// Digest of the manifests.
     pub digest: String,
+    /// When the first pass with this outcome ended.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::DateTime"))]
     pub first_reconciled: Timestamp,
+    /// When the last pass with this outcome ended.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::DateTime"))]
     pub last_reconciled: Timestamp,
-    #[serde(with = "go_duration")]
-    pub last_reconciled_duration: Duration,
+    /// How long the last pass took.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub last_reconciled_duration: GoDuration,
     /// The reason of the Ready condition, such as `ReconciliationSucceeded`.
     pub last_reconciled_status: String,
+    /// How many passes had this outcome.
     pub total_reconciliations: i64,
     /// `revision`, and `originRevision` where there is one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -57,7 +67,7 @@ impl History {
             digest: pass.digest,
             first_reconciled,
             last_reconciled: finished,
-            last_reconciled_duration: pass.duration,
+            last_reconciled_duration: pass.duration.into(),
             last_reconciled_status: pass.status,
             total_reconciliations: count.saturating_add(1),
             metadata: pass.metadata,
@@ -68,60 +78,6 @@ impl History {
 
     pub fn snapshots(&self) -> &[Snapshot] {
         &self.0
-    }
-}
-
-/// Times in a status have no fractions.
-fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
-}
-
-/// Durations as Go prints and reads them: `1m1s`, `2.5s`, `250ms`.
-mod go_duration {
-    use std::time::Duration;
-
-    use jiff::SignedDuration;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(
-        duration: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&text(*duration))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let signed: SignedDuration = text.parse().map_err(D::Error::custom)?;
-        Duration::try_from(signed).map_err(D::Error::custom)
-    }
-
-    pub(super) fn text(duration: Duration) -> String {
-        let nanoseconds = duration.subsec_nanos();
-        let (hours, minutes) = (duration.as_secs() / 3600, duration.as_secs() / 60 % 60);
-        let seconds = decimal(duration.as_secs() % 60, nanoseconds, 9);
-        match (hours, minutes) {
-            (0, 0) if duration.as_secs() > 0 || nanoseconds == 0 => format!("{seconds}s"),
-            (0, 0) if nanoseconds >= 1_000_000 => {
-                let (whole, rest) = (nanoseconds / 1_000_000, nanoseconds % 1_000_000);
-                format!("{}ms", decimal(whole.into(), rest, 6))
-            }
-            (0, 0) if nanoseconds >= 1_000 => {
-                let (whole, rest) = (nanoseconds / 1_000, nanoseconds % 1_000);
-                format!("{}µs", decimal(whole.into(), rest, 3))
-            }
-            (0, 0) => format!("{nanoseconds}ns"),
-            (0, _) => format!("{minutes}m{seconds}s"),
-            _ => format!("{hours}h{minutes}m{seconds}s"),
-        }
-    }
-
-    /// A number with `digits` places behind the point, without the zeros at its end.
-    fn decimal(whole: u64, fraction: u32, digits: usize) -> String {
-        let text = format!("{whole}.{fraction:0digits$}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 }
 
@@ -207,23 +163,6 @@ mod tests {
         }]);
         assert_eq!(written, expected);
         assert_eq!(serde_json::from_value::<History>(written).expect("a history"), history);
-    }
-
-    #[test]
-    fn durations_are_written_as_go_writes_them() {
-        let check = |nanoseconds: u64, expected: &str| {
-            let duration = Duration::from_nanos(nanoseconds);
-            assert_eq!(go_duration::text(duration), expected);
-        };
-        check(0, "0s");
-        check(7, "7ns");
-        check(1_500, "1.5µs");
-        check(250_000_000, "250ms");
-        check(1_000_000_001, "1.000000001s");
-        check(10_000_000_000, "10s");
-        check(60_000_000_000, "1m0s");
-        check(3_600_000_000_000, "1h0m0s");
-        check(90_061_500_000_000, "25h1m1.5s");
     }
 
     #[test]

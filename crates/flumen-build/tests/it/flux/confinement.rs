@@ -1,0 +1,102 @@
+//! Nothing outside the artifact is read.
+
+use std::{path::Path, sync::Arc};
+
+use flumen_build::flux::{BuildError, Built, Stage, Variables};
+use flumen_fs::{MemoryTree, Tree};
+use serde_json::json;
+
+use super::{ROOT, build_with, spec};
+
+const MANIFEST: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: outside}\n";
+
+/// An artifact beside something that is not for it.
+fn built(path: &str, files: &[(&str, &str)], links: &[(&str, &str)]) -> Result<Built, BuildError> {
+    let mut tree = MemoryTree::new();
+    tree.insert_file("/outside/secret.yaml", MANIFEST);
+    tree.insert_file("/outside/kustomization.yaml", "resources: [secret.yaml]\n");
+    for (path, content) in files {
+        tree.insert_file(Path::new(ROOT).join(path), *content);
+    }
+    for (path, target) in links {
+        tree.insert_link(Path::new(ROOT).join(path), *target);
+    }
+    let tree: Arc<dyn Tree> = Arc::new(tree);
+    build_with(&tree, &spec(&json!({"path": path})), &Variables::default())
+}
+
+#[track_caller]
+fn refused(path: &str, files: &[(&str, &str)], links: &[(&str, &str)], expected: &str) {
+    let error = built(path, files, links).expect_err("outside").to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn paths_cannot_lead_out() {
+    refused(
+        "a",
+        &[("a/kustomization.yaml", "resources: [../../outside/secret.yaml]\n")],
+        &[],
+        "kustomize build failed: accumulating resources: accumulating resources from \
+         '../../outside/secret.yaml': fs-security-constraint read /outside/secret.yaml: path \
+         '/outside/secret.yaml' is not in or below '/artifact'",
+    );
+    refused(
+        "a",
+        &[("a/kustomization.yaml", "resources: [../../nowhere]\n")],
+        &[],
+        "kustomize build failed: accumulating resources: accumulating resources from \
+         '../../nowhere': fs-security-constraint read /nowhere: path '/nowhere' is not in or below \
+         '/artifact'",
+    );
+}
+
+#[test]
+fn components_cannot_lead_out() {
+    refused(
+        "a",
+        &[("a/kustomization.yaml", "components: [../../outside]\n")],
+        &[],
+        "kustomize build failed: accumulating components: must build at directory: not a valid \
+         directory: fs-security-constraint abs /outside: path '/outside' is not in or below \
+         '/artifact'",
+    );
+}
+
+#[test]
+fn links_cannot_lead_out() {
+    let kustomization = [("a/kustomization.yaml", "resources: [m.yaml]\n")];
+    refused(
+        "a",
+        &kustomization,
+        &[("a/m.yaml", "/outside/secret.yaml")],
+        "kustomize build failed: accumulating resources: accumulating resources from 'm.yaml': \
+         fs-security-constraint read /artifact/a/m.yaml: path '/artifact/a/m.yaml' is not in or below \
+         '/artifact'",
+    );
+    let error = built("linked", &kustomization, &[("linked", "/outside")]).expect_err("outside");
+    assert_eq!(error.stage, Stage::Path);
+}
+
+#[test]
+fn linked_directories_are_not_walked() {
+    let built =
+        built("a", &[("a/readme.md", "")], &[("a/out", "/outside"), ("a/again", "/artifact/a")]);
+    assert_eq!(built.expect("a build").yaml, "");
+}
+
+#[test]
+fn the_path_begins_at_the_root() {
+    let files = [("a/m.yaml", MANIFEST)];
+    for path in ["a", "./a", "/a", "../../a", "b/../a/"] {
+        let file = built(path, &files, &[]).expect("a build").kustomization;
+        assert_eq!(file.path, Path::new("/artifact/a/kustomization.yaml"), "{path}");
+        assert!(file.created);
+    }
+    refused(
+        "b",
+        &files,
+        &[],
+        "kustomization path not found: stat /artifact/b: no such file or directory",
+    );
+}

@@ -1,0 +1,1 @@
+//! Reconciles sources and Kustomizations with a cluster.

@@ -1,0 +1,18 @@
+//! From a source to a verified artifact in a local store.
+//!
+//! ```text
+//! registry ─▶ oci ─┐
+//! repository ─▶ git ┼─▶ ignore ─▶ Storage ─▶ Tree (builds)
+//! HTTP ─▶ import ──┘                └──────▶ serve (third parties)
+//! ```
+#![allow(clippy::disallowed_methods, reason = "keeps artifacts on disk")]
+
+mod checksum;
+pub mod ignore;
+pub mod import;
+pub mod oci;
+pub mod serve;
+mod storage;
+
+pub use checksum::ChecksumError;
+pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};
