@@ -19,8 +19,12 @@ use serde_json::{Value, json};
 
 pub(crate) use self::merged::read_merged;
 pub(crate) use self::presented::{is_presented_as_stored, list_item, presented};
-pub(crate) use self::read::{Problems, Read, read, read_restored, read_value, tighten};
-pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
+pub(crate) use self::read::{
+    Problems, Read, check_version, read, read_restored, read_value, tighten,
+};
+pub(crate) use self::scale::{
+    changing_scale_of, replicas_path, scale_of, selector_text, set_replicas,
+};
 
 use crate::{ApiError, Behaviour, Resource, storage::Stored};
 

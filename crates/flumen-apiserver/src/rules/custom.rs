@@ -27,10 +27,15 @@ pub(super) fn read(
         let what = format!("{found_kind} in version {name:?} cannot be handled as a {kind}");
         ApiError::bad_request(format!("{what}: {problem}"))
     })?;
-    target
-        .refuse_other_version(&found_version)
-        .map_err(|error| ApiError::bad_request(error.to_string()))?;
     Ok(read)
+}
+
+/// Refuses an object of another version than that of the request.
+pub(super) fn check_version(version: &Version, object: &Value) -> Result<(), ApiError> {
+    let (kind, name) = (version.kind.as_str(), version.name.as_str());
+    let target = CustomTarget { group: &version.group, version: name, kind, is_lenient: false };
+    let found = object["apiVersion"].as_str().unwrap_or_default();
+    target.refuse_other_version(found).map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
 /// Takes out what the schema does not know and fills in its defaults.

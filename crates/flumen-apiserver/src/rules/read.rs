@@ -77,6 +77,15 @@ pub(crate) fn read(
     }
 }
 
+/// Refuses a body of another version than that of the request, after all else was said about it.
+pub(crate) fn check_version(resource: &Resource, object: &Value) -> Result<(), ApiError> {
+    match &resource.behaviour {
+        // Decoding has done so.
+        Behaviour::Builtin { .. } => Ok(()),
+        Behaviour::Custom { version, .. } => custom::check_version(version, object),
+    }
+}
+
 /// Brings an object that was read loosely into the form that is stored.
 pub(crate) fn tighten(resource: &Resource, object: &mut Value) {
     if let Behaviour::Builtin { kind, .. } = &resource.behaviour {

@@ -25,6 +25,7 @@ pub(crate) fn object(
             resource.kind, resource.version, resource.kind
         ))
     })?;
+    rules::check_version(&request.resource, &read.object)?;
     Ok(read.object)
 }
 

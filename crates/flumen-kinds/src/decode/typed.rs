@@ -52,13 +52,8 @@ pub(super) fn read(
     let mut walk = Walk::new(keeps, names);
     let object =
         if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
-    match walk.error {
-        Some(error) => Err(error),
-        None => {
-            let Walk { strict, has_empty, is_loose, .. } = walk;
-            Ok(Read { object, strict, has_empty, is_loose })
-        }
-    }
+    let Walk { strict, has_empty, is_loose, error, .. } = walk;
+    error.map_or(Ok(Read { object, strict, has_empty, is_loose }), Err)
 }
 
 /// Fields that are there twice in a value of no type.
@@ -308,7 +303,7 @@ impl<'t> Walk<'t> {
     }
 
     fn tells_from_none(&self, field: &Field) -> bool {
-        let owner = self.owner.map(|owner| &*owner.name);
+        let owner = self.owner.map(|owner| owner.name);
         TOLD_FROM_NONE.iter().any(|(of, name)| owner == Some(*of) && field.name == *name)
     }
 

@@ -4,6 +4,9 @@ use serde_json::Value;
 
 /// Why a place may differ; none if it may not.
 pub(crate) fn reason(real: &Value, embedded: &Value) -> Option<&'static str> {
+    if real.is_null() && embedded == "" {
+        return Some("an apply that ends an object answers what was merged, not what is stored");
+    }
     let (Some(real), Some(embedded)) = (real.as_str(), embedded.as_str()) else { return None };
     let emptied = |text: &str| text.replace("{}", "null").replace("[]", "null");
     if emptied(real) == emptied(embedded) {
