@@ -32,13 +32,14 @@ use flumen_object::{Object, ObjectSet};
 use flumen_yaml::{Node, to_json};
 use sha2::{Digest as _, Sha256};
 
-use self::{artifact::ArtifactTree, generate::KustomizationSource, substitute::Substitution};
 pub use self::{
+    artifact::ARTIFACT_ROOT,
     error::{BuildError, Stage},
     objects::{EncryptedSecret, check_encryption, set_common_metadata},
     reads::Reads,
     request::{Lookup, Request, Variables},
 };
+use self::{artifact::ArtifactTree, generate::KustomizationSource, substitute::Substitution};
 use crate::{documents, inputs};
 
 /// What labels and annotations say to switch something off.
@@ -65,7 +66,7 @@ pub struct Built {
 /// The kustomization file as it was used.
 #[derive(Clone, Debug)]
 pub struct KustomizationFile {
-    /// Where in the tree it is, or would be.
+    /// Where it is, or would be, below [`ARTIFACT_ROOT`].
     pub path: PathBuf,
     pub text: String,
     /// Whether the artifact has none.
@@ -119,7 +120,7 @@ fn build_in(
 fn directory(artifact: &ArtifactTree, path: &str) -> Result<PathBuf, BuildError> {
     let below = clean(&Path::new("/").join(path)).into_owned();
     let below = below.strip_prefix("/").unwrap_or(&below);
-    let dir = artifact.root().join(below);
+    let dir = artifact::join(Path::new(ARTIFACT_ROOT), below);
     artifact.real_dir(&dir).map_err(|error| BuildError::path_not_found(&dir, &error))
 }
 
