@@ -157,6 +157,10 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => {
             flumen_kinds::prepare_create(hub, object, now);
+            // They were emptied until those of the template had grown.
+            if object["metadata"].get("labels").is_some_and(|labels| *labels == json!({})) {
+                flumen_kinds::inherit_early(object, hub);
+            }
             if is_definition(hub) {
                 flumen_crd::prepare_create(object);
                 // What the status has before anyone has looked at the definition.

@@ -44,8 +44,12 @@ pub(super) fn admit(
     mut object: Value,
     mut strict: Strict,
 ) -> Result<Read, String> {
+    // Nothing is known of another kind but its metadata.
+    let is_other = object["kind"] != version.kind.as_str();
     for path in version.admit(&mut object)? {
-        strict.unknown(&path);
+        if !is_other || path.starts_with("metadata.") {
+            strict.unknown(&path);
+        }
     }
     version.default(&mut object);
     Ok(Read { object, problems: strict.into(), counts: false, is_loose: false })

@@ -51,7 +51,7 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
                 let object = ownership.apply(present.as_deref(), &config, manager, force)?;
-                if rules::patch_type(resource).is_none() && has_null(&object["metadata"]) {
+                if rules::patch_type(resource).is_none() && has_nothing(&object["metadata"]) {
                     // Custom resources are stored as they were merged.
                     request.unsettle();
                 }
@@ -119,9 +119,15 @@ impl Change {
     }
 }
 
-fn has_null(value: &Value) -> bool {
+/// Whether a value has members that say nothing.
+fn has_nothing(value: &Value) -> bool {
     match value {
-        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
+        Value::Object(map) => map.values().any(|value| match value {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(map) => map.is_empty() || has_nothing(value),
+            _ => false,
+        }),
         _ => false,
     }
 }

@@ -75,6 +75,8 @@ struct Walk<'t> {
     keeps: Keeps,
     names: Names,
     path: Vec<Step<'t>>,
+    /// Where the innermost type begins that reads itself; its errors know nothing of what is around it.
+    start: usize,
     /// The struct whose field is being read.
     owner: Option<&'static Type>,
     /// Inside of a type that reads itself, where nobody is strict.
@@ -97,6 +99,7 @@ impl<'t> Walk<'t> {
             keeps,
             names,
             path: Vec::new(),
+            start: 0,
             owner: None,
             is_quiet: false,
             strict: Vec::new(),
@@ -385,8 +388,8 @@ impl<'t> Walk<'t> {
             .type_named("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
             .map(|id| self.api.type_of(id))
             .ok_or_else(|| "no schema of schemas".to_owned())?;
-        let outer = (self.is_quiet, self.error.take());
-        self.is_quiet = true;
+        let outer = (self.is_quiet, self.error.take(), self.start);
+        (self.is_quiet, self.start) = (true, self.path.len());
         let value = match (form, node.token()) {
             (_, Token::Object(_)) => self.object(node, schema, None),
             (Form::SchemaOrBool, Token::Bool(value)) => Ok(Value::Bool(*value)),
@@ -395,7 +398,7 @@ impl<'t> Walk<'t> {
             _ => Ok(Value::Null),
         };
         let error = self.error.take();
-        (self.is_quiet, self.error) = outer;
+        (self.is_quiet, self.error, self.start) = outer;
         match error {
             Some(error) => value.and(Err(error)),
             None => value,

@@ -102,3 +102,11 @@ fn directives_that_are_no_text_are_named_as_go_does() {
         check(json!({"spec": {}}), json!({"spec": {"$patch": directive}}), Err(&message));
     }
 }
+
+#[test]
+fn the_first_item_says_what_a_list_is_of() {
+    let ports = |ports: Value| json!({"spec": {"template": {"spec": {"containers": ports}}}});
+    check(ports(json!([])), ports(json!([["x"]])), Err("lists of lists are not supported"));
+    let message = "list element types are not identical: [[map[name:a]] [[x]]]";
+    check(ports(json!([{"name": "a"}])), ports(json!([["x"]])), Err(message));
+}
