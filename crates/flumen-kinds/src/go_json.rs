@@ -92,7 +92,7 @@ mod tests {
         check(
             Value::Null,
             &format!(
-                r#"{{"kind":"Deployment","apiVersion":"apps/v1","metadata":{{"name":"n","uid":"u"}},"spec":{{"selector":null,"strategy":{strategy}}}}}"#
+                r#"{{"kind":"Deployment","apiVersion":"apps/v1","metadata":{{"name":"n","uid":"u"}},"spec":{{"selector":null,"strategy":{strategy},"replica":1}}}}"#
             ),
         );
         check(
