@@ -98,7 +98,7 @@ async fn open(
     let user = url.user.as_deref().unwrap_or(USUAL_USER);
     let kind = key.algorithm();
     let hash = if matches!(kind, Algorithm::Rsa { .. }) {
-        // Servers that do not say are too new for SHA-1 and too old for nothing else.
+        // Servers of today refuse SHA-1, so those that do not say what they take get something better.
         handle
             .best_supported_rsa_hash()
             .await

@@ -8,7 +8,7 @@ use crate::{
     Error, GitUrl, Selection,
     connection::{Connection, Session},
     target::Target,
-    tree::{Contents, Entry},
+    tree::{Contents, Entry, selected},
     url::Address,
 };
 
@@ -115,9 +115,9 @@ fn entry_at(contents: &Contents, top: &Entry, path: &Path) -> Result<Option<Entr
 
 impl Module {
     fn is_in(&self, selection: &Selection) -> bool {
-        let mut directories = selection.directories.iter();
+        let mut directories = selection.directories.iter().map(|it| selected(it));
         selection.directories.is_empty()
-            || directories.any(|it| self.path.starts_with(it) || it.starts_with(&self.path))
+            || directories.any(|it| self.path.starts_with(&it) || it.starts_with(&self.path))
     }
 
     /// Where it is, given where the repository is that it belongs to. Credentials go along to the

@@ -312,7 +312,7 @@ fn submodule(path: &Path) -> FsError {
 }
 
 /// A directory as people write it (`./a/`) as a path below the root.
-fn selected(directory: &Path) -> PathBuf {
+pub(crate) fn selected(directory: &Path) -> PathBuf {
     let mut path: PathBuf = names(directory).into_iter().rev().collect();
     if path.as_os_str() == "." {
         path.clear();

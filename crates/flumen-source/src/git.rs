@@ -23,8 +23,8 @@ use std::{
 
 use flumen_api::{GitRepository, GitVerificationMode};
 use flumen_git::{
-    Checkout, Client, GitReference, GitUrl, Limits, Selection, TrustedKeys, VerificationMode,
-    Verified,
+    Checkout, Client, Commit, GitReference, GitUrl, Limits, Selection, TrustedKeys,
+    VerificationMode, Verified,
 };
 
 pub use self::{
@@ -35,6 +35,9 @@ pub use self::{
 
 /// What a repository is asked for that names nothing; as in Flux.
 const USUAL_BRANCH: &str = "master";
+
+/// As much of the first line of a message as events show; as in Flux.
+const MAX_SUBJECT: usize = 50;
 
 /// A repository as an object describes it, ready to be asked.
 #[derive(Clone, Debug)]
@@ -52,6 +55,17 @@ pub struct GitFetch {
     /// Of the artifact: `main@sha1:…`.
     pub revision: String,
     pub checkout: Checkout,
+}
+
+impl GitFetch {
+    /// The first line of the commit's message as events show it.
+    pub fn subject(&self) -> String {
+        let subject = self.checkout.metadata.subject();
+        match subject.char_indices().nth(MAX_SUBJECT) {
+            Some((end, _)) => format!("{}...", &subject[..end]),
+            None => subject.to_owned(),
+        }
+    }
 }
 
 impl GitSource {
@@ -90,6 +104,12 @@ impl GitSource {
     /// The revision that an artifact would have now, without fetching anything. That of a commit
     /// that is named by its id is known without asking.
     pub async fn resolve(&self) -> Result<String, GitError> {
+        if let GitReference::Commit(id) | GitReference::CommitOf { commit: id, .. } =
+            &self.reference
+        {
+            let known = Commit { id: id.clone(), reference: id.clone() };
+            return Ok(self.reference.revision(&known));
+        }
         let source = self.clone();
         blocking(move |cancel| {
             let commit = source.client.resolve(&source.url, &source.reference, cancel);

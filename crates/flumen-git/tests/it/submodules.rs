@@ -170,7 +170,7 @@ fn submodules_that_are_not_selected_are_not_fetched() {
     fixture.open("org/app", &selection).expect("a repository");
     let requests = fixture.server.requests();
     assert!(!requests.iter().any(|request| request.contains("org/lib")), "{requests:?}");
-    let selection = Selection { submodules: true, ..only(&["modules/lib/deep"]) };
+    let selection = Selection { submodules: true, ..only(&["./modules/lib/deep"]) };
     let checkout = fixture.open("org/app", &selection).expect("a repository");
     assert_eq!(read(&checkout, "modules/lib/deep/deep.yaml").expect("selected"), "deep\n");
     assert!(read(&checkout, "modules/lib/lib.yaml").is_err());

@@ -33,7 +33,7 @@ impl std::fmt::Debug for GitSecrets {
 /// What is longer is no address of a proxy; as in Flux.
 const MAX_PROXY_LENGTH: usize = 2048;
 
-/// Which keys of a Secret hold ssh keys; all others hold OpenPGP keys.
+/// Which keys of a Secret hold ssh keys; all others hold `OpenPGP` keys.
 const SSH_KEYS: &str = ".sshpub";
 
 /// The address of a repository. Paths of this machine are none.

@@ -20,6 +20,7 @@ fn object(spec: Value) -> GitRepository {
     serde_json::from_value(object).expect("an object")
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the fields have it that take it")]
 fn data(pairs: &[(&str, &str)]) -> Option<SecretData> {
     let pairs = pairs.iter().map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
     Some(pairs.collect())
@@ -72,6 +73,7 @@ async fn revisions_are_those_of_flux() {
         assert_eq!(fetched.revision, expected);
         let content = if *commit == old { "old\n" } else { "new\n" };
         assert_eq!(file(&fetched, "a.yaml"), content, "{reference}");
+        assert_eq!(fetched.subject(), "a commit");
     }
 }
 
