@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use flumen_api::{
-    Artifact, ConditionStatus, Kind as _, OciProvider, OciRepository, condition, delete_condition,
+    Artifact, ConditionStatus, OciProvider, OciRepository, condition, delete_condition,
     modern_revision, set_condition,
 };
 use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, SecretData, Trusted};
