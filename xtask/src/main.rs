@@ -10,6 +10,7 @@ mod bench;
 mod campaign;
 mod corpora;
 mod generate;
+mod generate_definitions;
 mod generate_fieldspecs;
 mod generate_schema;
 mod generate_typed;

@@ -5,8 +5,8 @@ use std::{fs, process::Command, time::Duration};
 use flumen_testkit::{TEST_SERVER_VARIABLE, shared_dir};
 
 use crate::{
-    Result, campaign, corpora, generate, generate_fieldspecs, generate_schema, generate_typed,
-    kube,
+    Result, campaign, corpora, generate, generate_definitions, generate_fieldspecs,
+    generate_schema, generate_typed, kube,
     process::{cargo, find, release_binary, show},
     progress::Progress,
     suites::{self, Servers},
@@ -132,8 +132,13 @@ pub(crate) fn generate(arguments: &[String]) -> Result {
 
 /// Makes or checks every generated table; `unknown` tells which could not be judged, and why.
 fn tables(check: bool, unknown: &mut Vec<String>) -> Result {
-    let makers =
-        [generate::run, generate_typed::run, generate_fieldspecs::run, generate_schema::run];
+    let makers = [
+        generate::run,
+        generate_typed::run,
+        generate_fieldspecs::run,
+        generate_schema::run,
+        generate_definitions::run,
+    ];
     for make in makers {
         unknown.extend(make(check)?);
     }

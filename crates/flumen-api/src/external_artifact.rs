@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Artifact, Condition, Metadata, ObjectReference, kind::kind, omitempty::is_default};
 
 /// An artifact of a third party. Its status is written by that party.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExternalArtifact {
     pub metadata: Metadata,
     #[serde(default)]

@@ -37,7 +37,7 @@ pub struct GitRepositorySpec {
     pub interval: GoDuration,
     /// Limit of what Git does over the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Minutes"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Minutes", extend("default" = "60s")))]
     pub timeout: Option<GoDuration>,
     /// What is fetched; the branch `master` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub enum GitVerificationMode {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitInclude {
-    /// GitRepository of this namespace.
+    /// Repository of this namespace, by the name of its `GitRepository`.
     pub repository: LocalReference,
     /// What is copied; all of it if not given.
     #[serde(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize as _, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{Condition, Metadata};
@@ -86,8 +86,8 @@ impl Malformed {
 pub fn read<K: Kind>(object: &Value) -> Result<K, Malformed> {
     serde_path_to_error::deserialize(object).map_err(|error| {
         let metadata = |key: &str| {
-            let value = object.pointer("/metadata").and_then(|metadata| metadata.get(key));
-            value.and_then(|value| String::deserialize(value).ok()).unwrap_or_default()
+            let value = object.get("metadata").and_then(|metadata| metadata.get(key));
+            value.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let path = error.path().to_string();
         Malformed {

@@ -1,14 +1,23 @@
 //! `Kustomization`: what is built from a source and applied.
 
-use std::{collections::BTreeMap, time::Duration};
+mod build;
+mod status;
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Condition, GoDuration, History, KeyReference, LocalReference, Metadata, ObjectReference,
+    GoDuration, KeyReference, LocalReference, Metadata, ObjectReference,
     kind::kind,
     omitempty::{self, is_default},
 };
+
+pub use build::{
+    BuildMetadata, CommonMetadata, Decryption, DecryptionProvider, IgnoreRule, Image, Patch,
+    PostBuild, SubstituteKind, SubstituteReference, SubstituteStrategy, Target,
+};
+pub use status::{Inventory, InventoryEntry, KustomizationStatus};
 
 /// No limit of health checks is shorter.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,6 +58,7 @@ impl Kustomization {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "they are the fields of the API")]
 pub struct KustomizationSpec {
     /// Time between two reconciliations that succeed.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Hours"))]
@@ -306,263 +316,10 @@ pub struct Dependency {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct KubeConfig {
-    /// ConfigMap that says how to reach the cluster with an identity of its provider.
+    /// A `ConfigMap` that says how to reach the cluster with an identity of its provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_map_ref: Option<LocalReference>,
-    /// Secret with a kubeconfig; its key is `value` or `value.yaml` if not given.
+    /// A Secret with a kubeconfig; its key is `value` or `value.yaml` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_ref: Option<KeyReference>,
-}
-
-/// Labels and annotations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CommonMetadata {
-    /// Labels that every object gets.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
-    /// Annotations that every object gets.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub annotations: BTreeMap<String, String>,
-}
-
-/// Which objects are meant. What is not given matches all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Target {
-    /// Pattern of the whole API group.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub group: Option<String>,
-    /// Pattern of the whole API version.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub version: Option<String>,
-    /// Pattern of the whole kind.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub kind: Option<String>,
-    /// Pattern of the whole name.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub name: Option<String>,
-    /// Pattern of the whole namespace.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub namespace: Option<String>,
-    /// Selector over labels.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub label_selector: Option<String>,
-    /// Selector over annotations.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub annotation_selector: Option<String>,
-}
-
-/// A patch of what is built.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Patch {
-    /// The patch: strategic merge, or JSON 6902.
-    pub patch: String,
-    /// The objects that it changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Target>,
-}
-
-/// An image to replace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Image {
-    /// Name of the image in the manifests.
-    pub name: String,
-    /// Name that it gets.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub new_name: Option<String>,
-    /// Tag that it gets.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub new_tag: Option<String>,
-    /// Digest that it gets, instead of a tag.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub digest: Option<String>,
-}
-
-/// An annotation that tells where an object comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum BuildMetadata {
-    OriginAnnotations,
-    TransformerAnnotations,
-}
-
-/// What is done with the text that was built.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct PostBuild {
-    /// Variables and their values.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub substitute: BTreeMap<String, String>,
-    /// ConfigMaps and Secrets of this namespace whose keys are variables; later ones win, those above over all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub substitute_from: Vec<SubstituteReference>,
-    /// Whether to substitute if there are no variables at all.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub substitute_strategy: SubstituteStrategy,
-}
-
-/// An object whose keys are variables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SubstituteReference {
-    /// Kind of the object.
-    pub kind: SubstituteKind,
-    /// Name of the object.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 253)))]
-    pub name: String,
-    /// Whether the object may be missing.
-    #[serde(default, skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-    pub optional: bool,
-}
-
-/// The kinds that hold variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SubstituteKind {
-    Secret,
-    ConfigMap,
-}
-
-/// When variables are substituted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SubstituteStrategy {
-    #[default]
-    WithVariables,
-    Always,
-}
-
-/// How encrypted manifests are read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Decryption {
-    /// Format of the encryption.
-    pub provider: DecryptionProvider,
-    /// Secret of this namespace with the keys.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret_ref: Option<LocalReference>,
-    /// Service account whose identity reaches the key service of a cloud.
-    #[serde(
-        default,
-        deserialize_with = "omitempty::text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub service_account_name: Option<String>,
-}
-
-/// Formats of encryption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum DecryptionProvider {
-    Sops,
-}
-
-/// Fields that others may change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IgnoreRule {
-    /// JSON pointers of the fields.
-    pub paths: Vec<String>,
-    /// The objects; all of them if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Target>,
-}
-
-/// What was done last.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct KustomizationStatus {
-    /// The generation that was reconciled last, with success or for good.
-    #[serde(skip_serializing_if = "is_default")]
-    pub observed_generation: i64,
-    /// The last request to reconcile that was answered.
-    #[serde(deserialize_with = "omitempty::text", skip_serializing_if = "Option::is_none")]
-    pub last_handled_reconcile_at: Option<String>,
-    /// The revision that was tried last.
-    #[serde(deserialize_with = "omitempty::text", skip_serializing_if = "Option::is_none")]
-    pub last_attempted_revision: Option<String>,
-    /// The revision that was applied last, and found healthy.
-    #[serde(deserialize_with = "omitempty::text", skip_serializing_if = "Option::is_none")]
-    pub last_applied_revision: Option<String>,
-    /// The revision of what that revision was made from.
-    #[serde(deserialize_with = "omitempty::text", skip_serializing_if = "Option::is_none")]
-    pub last_applied_origin_revision: Option<String>,
-    /// The objects that were applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inventory: Option<Inventory>,
-    /// State of the object.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<Condition>,
-    /// What was reconciled, the latest first.
-    #[serde(skip_serializing_if = "is_default")]
-    pub history: History,
-}
-
-/// The objects that were applied.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Inventory {
-    /// The objects, in the order in which they were applied.
-    pub entries: Vec<InventoryEntry>,
-}
-
-/// An object that was applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct InventoryEntry {
-    /// The object, as `<namespace>_<name>_<group>_<kind>`.
-    pub id: String,
-    /// API version without its group.
-    pub v: String,
 }

@@ -5,6 +5,9 @@
 
 mod artifact;
 mod conditions;
+#[cfg(feature = "schema")]
+mod definition;
+mod definitions;
 mod duration;
 mod external_artifact;
 mod git_repository;
@@ -16,6 +19,8 @@ mod oci_repository;
 mod omitempty;
 mod reference;
 mod revision;
+#[cfg(feature = "schema")]
+mod schema;
 mod summary;
 
 pub use artifact::Artifact;
@@ -23,6 +28,9 @@ pub use conditions::{
     Condition, ConditionStatus, READY, RECONCILING, STALLED, condition, delete_condition, is_ready,
     is_reconciling, is_stalled, mark_reconciling, mark_stalled, set_condition,
 };
+#[cfg(feature = "schema")]
+pub use definition::generate_definitions;
+pub use definitions::definitions;
 pub use duration::{GoDuration, InvalidDuration};
 pub use external_artifact::{ExternalArtifact, ExternalArtifactSpec, ExternalArtifactStatus};
 pub use git_repository::{

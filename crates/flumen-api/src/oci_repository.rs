@@ -66,7 +66,7 @@ pub struct OciRepositorySpec {
     pub interval: GoDuration,
     /// Limit of what is done over the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Minutes"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Minutes", extend("default" = "60s")))]
     pub timeout: Option<GoDuration>,
     /// What is left out, in the notation of `.gitignore`; replaces the rules that hold otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

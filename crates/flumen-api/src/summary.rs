@@ -28,19 +28,11 @@ pub fn summarize(object: &mut impl Kind, summary: Summary<'_>, now: Timestamp) {
     else {
         return;
     };
-    let good = match rank(&found) {
-        Urgency::BadTrue | Urgency::GoodFalse => ConditionStatus::False,
-        Urgency::GoodTrue | Urgency::BadFalse => ConditionStatus::True,
-        Urgency::Unknown => ConditionStatus::Unknown,
-    };
-    let status = match good {
-        ConditionStatus::True if summary.negative.contains(&summary.target) => {
-            ConditionStatus::False
-        }
-        ConditionStatus::False if summary.negative.contains(&summary.target) => {
-            ConditionStatus::True
-        }
-        status => status,
+    let status = match (rank(&found), summary.negative.contains(&summary.target)) {
+        (Urgency::Unknown, _) => ConditionStatus::Unknown,
+        (Urgency::BadTrue | Urgency::GoodFalse, false)
+        | (Urgency::GoodTrue | Urgency::BadFalse, true) => ConditionStatus::False,
+        _ => ConditionStatus::True,
     };
     set_condition(object, summary.target, status, &found.reason, &found.message, now);
 }

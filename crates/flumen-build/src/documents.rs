@@ -130,7 +130,7 @@ fn items(mut list: Node) -> Vec<Node> {
     }
 }
 
-fn missing_field(node: &Node) -> Option<&'static str> {
+pub(crate) fn missing_field(node: &Node) -> Option<&'static str> {
     let has_text = |path: &[&str]| {
         let scalar = node.at(path).filter(|value| !value.is_null()).and_then(Node::as_str);
         scalar.is_some_and(|text| !text.is_empty())

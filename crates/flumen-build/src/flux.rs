@@ -32,14 +32,18 @@ use flumen_object::{Object, ObjectSet};
 use flumen_yaml::{Node, to_json};
 use sha2::{Digest as _, Sha256};
 
-use self::{artifact::ArtifactTree, generate::KustomizationSource, substitute::Substitution};
 pub use self::{
+    artifact::ARTIFACT_ROOT,
     error::{BuildError, Stage},
     objects::{EncryptedSecret, check_encryption, set_common_metadata},
     reads::Reads,
     request::{Lookup, Request, Variables},
 };
+use self::{artifact::ArtifactTree, generate::KustomizationSource, substitute::Substitution};
 use crate::{documents, inputs};
+
+/// What labels and annotations say to switch something off.
+const DISABLED: &str = "disabled";
 
 /// A variable may be in any number of objects, and a megabyte long. No cluster takes so much.
 const MAX_TEXT: usize = 64 << 20;
@@ -62,7 +66,7 @@ pub struct Built {
 /// The kustomization file as it was used.
 #[derive(Clone, Debug)]
 pub struct KustomizationFile {
-    /// Where in the tree it is, or would be.
+    /// Where it is, or would be, below [`ARTIFACT_ROOT`].
     pub path: PathBuf,
     pub text: String,
     /// Whether the artifact has none.
@@ -75,9 +79,8 @@ pub fn build(tree: &Arc<dyn Tree>, request: &Request<'_>) -> Result<Built, Build
     let dir = directory(&artifact, &request.spec.path)?;
     let source = KustomizationSource::find(&artifact, &dir)?;
     // Whatever goes wrong with a generated file, Flux complains first of manifests that are none.
-    let built = build_in(&artifact, &dir, &source, request)
-        .map_err(|error| source.first_mistake(&artifact, &dir).unwrap_or(error))?;
-    Ok(Built { reads: artifact.take_reads(), ..built })
+    build_in(&artifact, &dir, &source, request)
+        .map_err(|error| source.first_mistake(&artifact, &dir).unwrap_or(error))
 }
 
 fn build_in(
@@ -107,7 +110,7 @@ fn build_in(
         yaml,
         digest,
         kustomization,
-        reads: Reads::default(),
+        reads: artifact.take_reads(),
         remote_sources: build.remote_sources,
         warnings: build.warnings,
     })
@@ -117,7 +120,7 @@ fn build_in(
 fn directory(artifact: &ArtifactTree, path: &str) -> Result<PathBuf, BuildError> {
     let below = clean(&Path::new("/").join(path)).into_owned();
     let below = below.strip_prefix("/").unwrap_or(&below);
-    let dir = artifact.root().join(below);
+    let dir = artifact::join(Path::new(ARTIFACT_ROOT), below);
     artifact.real_dir(&dir).map_err(|error| BuildError::path_not_found(&dir, &error))
 }
 
@@ -130,15 +133,17 @@ fn prepare(
 ) -> Result<KustomizationFile, BuildError> {
     let (path, mut node, created) = match source {
         KustomizationSource::Found { path, content } => {
-            let node = typed_kustomization(content, path)
+            let mut node = typed_kustomization(content, path)
                 .map_err(|error| BuildError::new(Stage::Generate, error.to_string()))?;
+            if node.get("resources").is_none() {
+                merge::keep_valid(&mut node);
+            }
             (path.clone(), node, false)
         }
-        KustomizationSource::Generated { path, .. } => (path.clone(), source.generated(), true),
+        KustomizationSource::Generated { path, resources } => {
+            (path.clone(), generate::listing(resources), true)
+        }
     };
-    if !created && node.get("resources").is_none() {
-        merge::keep_valid(&mut node);
-    }
     merge::merge(&mut node, request.spec, |component| artifact.exists(&dir.join(component)))?;
     let mut text = Vec::new();
     flumen_yaml::emit(&node, &mut text)
@@ -184,10 +189,10 @@ fn finish(built: ObjectSet, request: &Request<'_>) -> Result<(Vec<Object>, Strin
 
 /// A build lets objects pass that a cluster would not know what to do with.
 fn check_identity(object: &Object) -> Result<(), BuildError> {
-    let id = object.id();
-    if !id.gvk.version.is_empty() && !id.gvk.kind.is_empty() && !id.name.is_empty() {
+    if documents::missing_field(&object.node).is_none() {
         return Ok(());
     }
+    let id = object.id();
     let shown = match id.gvk.kind.as_str() {
         "Secret" => id.to_string(),
         _ => to_json(&object.node).unwrap_or_else(|_| id.to_string()),

@@ -70,6 +70,26 @@ impl FsError {
         }
     }
 
+    /// The same error with other names for its paths, for a tree that shows them elsewhere.
+    #[must_use]
+    pub fn map_paths(self, map: impl Fn(&Path) -> PathBuf) -> Self {
+        let path = map(self.path());
+        match self {
+            Self::NotFound { .. } => Self::NotFound { path },
+            Self::IsDirectory { .. } => Self::IsDirectory { path },
+            Self::NotDirectory { .. } => Self::NotDirectory { path },
+            Self::Outside { real, root, .. } => {
+                Self::Outside { path, real: map(&real), root: map(&root) }
+            }
+            Self::NotRegular { .. } => Self::NotRegular { path },
+            Self::TooLarge { limit, .. } => Self::TooLarge { path, limit },
+            Self::Loop { .. } => Self::Loop { path },
+            Self::Denied { .. } => Self::Denied { path },
+            Self::Io { source, .. } => Self::Io { path, source },
+            Self::Unwritable { source, .. } => Self::Unwritable { path, source },
+        }
+    }
+
     /// The path that was asked for.
     pub fn path(&self) -> &Path {
         match self {

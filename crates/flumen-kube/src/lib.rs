@@ -14,6 +14,7 @@ mod cluster;
 mod connect;
 mod discovery;
 mod error;
+mod lease;
 mod path;
 mod redact;
 mod retry;
@@ -30,4 +31,5 @@ pub use cluster::{
 };
 pub use connect::{ConfigError, ConnectOptions, Identity};
 pub use error::Error;
+pub use lease::{Lease, LeaseOptions, Lost};
 pub use status::{Cause, Status};

@@ -64,6 +64,11 @@ impl Retry {
     }
 }
 
+/// Whether time may cure this error.
+pub(crate) fn may_pass_later(error: &Error) -> bool {
+    may_pass(error, Repeat::Always, true)
+}
+
 /// Whether the same request may have another outcome next time, and may be sent.
 fn may_pass(error: &Error, repeat: Repeat, was_connected: bool) -> bool {
     let again = repeat == Repeat::Always;

@@ -136,7 +136,9 @@ impl Loader {
         if path.as_os_str().is_empty() {
             return Err(error::empty_root());
         }
-        let root = tree.real_dir(path).map_err(|error| error::not_a_root(&*tree, path, &error))?;
+        let root = tree
+            .real_dir(path)
+            .map_err(|error| error::not_a_root(&*tree, restriction, path, &error))?;
         let files = Files { tree, restriction, cache: Mutex::default(), origin: None, shared };
         let link = Link { root: root.into(), above: None, depth: 0 };
         Ok(Self { files: Arc::new(files), link: Arc::new(link) })
@@ -152,22 +154,19 @@ impl Loader {
         let fetched = shared.fetch_repository(text, repository)?;
         let tree = fetched.tree;
         let path = clean(&fetched.root.join(&repository.directory)).into_owned();
-        let root =
-            tree.real_dir(&path).map_err(|error| error::not_a_root(&*tree, &path, &error))?;
+        // What comes from elsewhere is never trusted with more.
+        let restriction = LoadRestriction::RootOnly;
+        let root = tree
+            .real_dir(&path)
+            .map_err(|error| error::not_a_root(&*tree, restriction, &path, &error))?;
         let depth = referrer.map_or(0, |referrer| referrer.link.depth + 1);
         let origin = Fetched {
             text: text.to_owned(),
             depth,
             above: referrer.map(|referrer| Arc::clone(&referrer.files)),
         };
-        let files = Files {
-            tree,
-            // What comes from elsewhere is never trusted with more.
-            restriction: LoadRestriction::RootOnly,
-            cache: Mutex::default(),
-            origin: Some(origin),
-            shared,
-        };
+        let files =
+            Files { tree, restriction, cache: Mutex::default(), origin: Some(origin), shared };
         let above = referrer.map(|referrer| Arc::clone(&referrer.link));
         let link = Link { root: root.into(), above, depth };
         Ok(Self { files: Arc::new(files), link: Arc::new(link) })
@@ -238,7 +237,10 @@ impl Loader {
         }
         let path = self.absolute(path);
         let tree = &*self.files.tree;
-        let root = tree.real_dir(&path).map_err(|error| error::not_a_root(tree, &path, &error))?;
+        let restriction = self.files.restriction;
+        let root = tree
+            .real_dir(&path)
+            .map_err(|error| error::not_a_root(tree, restriction, &path, &error))?;
         self.refuse_cycle(&root)?;
         self.count_entry(&root)?;
         let link =

@@ -31,9 +31,10 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
     Ok(resources)
 }
 
-/// Fails unless a build could take the file as a resource.
+/// Fails unless the file holds manifests. That they cannot be printed, because a key stands twice, is a
+/// mistake that kustomize makes out later.
 pub fn check_manifests(bytes: &[u8], file: &Path) -> Result<()> {
-    nodes(flumen_yaml::read_resource, bytes, file, 1).map(|_| ())
+    nodes(flumen_yaml::read_lenient, bytes, file, 1).map(|_| ())
 }
 
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need

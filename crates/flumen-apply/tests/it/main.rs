@@ -5,6 +5,7 @@ mod fixture;
 
 mod deferral;
 mod faults;
+mod flux_kinds;
 mod inventory;
 mod pruning;
 mod requests;

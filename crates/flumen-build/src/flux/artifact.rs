@@ -1,4 +1,7 @@
 //! The artifact as a build sees it: confined to its root, with one file laid over it, and recorded.
+//!
+//! Wherever the artifact is in its tree, the build finds it at [`ARTIFACT_ROOT`]. So there is something
+//! above it that a path can lead to, and be refused.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,10 +12,13 @@ use flumen_fs::{Bounds, FsError, Tree, clean};
 
 use super::{BuildError, Reads, Stage};
 
+/// What messages call the root of an artifact.
+pub const ARTIFACT_ROOT: &str = "/artifact";
+
 #[derive(Debug)]
 pub(super) struct ArtifactTree {
     source: Arc<dyn Tree>,
-    /// The real path of the artifact. Nothing outside it is read, by whatever links.
+    /// The real path of the artifact in `source`. Nothing outside it is read, by whatever links.
     root: PathBuf,
     over: OnceLock<(PathBuf, Vec<u8>)>,
     reads: Mutex<Reads>,
@@ -25,10 +31,6 @@ impl ArtifactTree {
             .map_err(|error| BuildError::new(Stage::Path, format!("no artifact: {error}")))?;
         let reads = Mutex::default();
         Ok(Self { source: Arc::clone(tree), root, over: OnceLock::new(), reads })
-    }
-
-    pub(super) fn root(&self) -> &Path {
-        &self.root
     }
 
     /// Puts a file where the artifact has none, or another one. It is not part of what is recorded.
@@ -50,22 +52,31 @@ impl ArtifactTree {
     }
 
     /// The path below the root, or that it leads out. Nothing is asked about what is outside.
-    fn below(&self, path: &Path) -> Result<PathBuf, FsError> {
+    fn below(path: &Path) -> Result<PathBuf, FsError> {
         let path = clean(path);
-        Bounds::Within(&self.root).check(&path, &path)?;
-        Ok(path.strip_prefix(&self.root).unwrap_or(&path).to_owned())
+        let root = Path::new(ARTIFACT_ROOT);
+        Bounds::Within(root).check(&path, &path)?;
+        Ok(path.strip_prefix(root).unwrap_or(&path).to_owned())
+    }
+
+    /// A path of the source as it is shown.
+    fn shown(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.root)
+            .map_or_else(|_| path.to_owned(), |below| join(Path::new(ARTIFACT_ROOT), below))
     }
 }
 
 impl Tree for ArtifactTree {
     fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
-        let below = self.below(path)?;
-        let found = self.source.real_dir(path).and_then(|real| {
-            Bounds::Within(&self.root).check(path, &real)?;
+        let below = Self::below(path)?;
+        let place = join(&self.root, &below);
+        let found = self.source.real_dir(&place).and_then(|real| {
+            Bounds::Within(&self.root).check(&place, &real)?;
             Ok(real)
         });
         self.reads().record_directory(below, &self.root, &found);
-        found
+        let shown = |path: &Path| self.shown(path);
+        found.map(|real| shown(&real)).map_err(|error| error.map_paths(shown))
     }
 
     fn read(&self, path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError> {
@@ -74,20 +85,25 @@ impl Tree for ArtifactTree {
         {
             return Ok(content.clone());
         }
-        let below = self.below(path)?;
-        let bounds = match bounds {
-            Bounds::Within(dir) if dir.starts_with(&self.root) => bounds,
-            _ => Bounds::Within(&self.root),
+        let below = Self::below(path)?;
+        let limit = match bounds {
+            Bounds::Anywhere => self.root.clone(),
+            Bounds::Within(dir) => join(&self.root, &Self::below(dir)?),
         };
-        let found = self.source.read(path, bounds);
+        let found = self.source.read(&join(&self.root, &below), Bounds::Within(&limit));
         self.reads().record_file(below, &found);
-        found
+        found.map_err(|error| error.map_paths(|path| self.shown(path)))
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>, FsError> {
-        let below = self.below(dir)?;
-        let found = self.source.list(dir);
+        let below = Self::below(dir)?;
+        let found = self.source.list(&join(&self.root, &below));
         self.reads().record_listing(below, &found);
-        found
+        found.map_err(|error| error.map_paths(|path| self.shown(path)))
     }
+}
+
+/// The root itself, or what is below it; unlike [`Path::join`], without a slash at its end.
+pub(super) fn join(root: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { root.to_owned() } else { root.join(below) }
 }

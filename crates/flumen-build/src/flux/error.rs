@@ -20,7 +20,8 @@ pub enum Stage {
     Decode,
 }
 
-/// What is wrong. Paths in it begin with the root of the artifact; values of Secrets are never in it.
+/// What is wrong. Paths in it begin with [`ARTIFACT_ROOT`](super::ARTIFACT_ROOT); values of Secrets are
+/// never in it.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct BuildError {

@@ -39,23 +39,6 @@ impl KustomizationSource {
         Ok(Self::Generated { path: dir.join(name), resources: resources_in(tree, dir)? })
     }
 
-    /// The generated file.
-    pub(super) fn generated(&self) -> Node {
-        let mut fields = vec![
-            Entry::new("apiVersion", Node::string("kustomize.config.k8s.io/v1beta1")),
-            Entry::new("kind", Node::string("Kustomization")),
-        ];
-        match self {
-            Self::Generated { resources, .. } if !resources.is_empty() => {
-                let name = |resource: &Resource| format!("./{}", resource.path.display());
-                let names = resources.iter().map(|resource| Node::string(name(resource)));
-                fields.push(Entry::new("resources", Node::seq(names.collect())));
-            }
-            _ => fields.push(Entry::new("namespace", Node::string(PLACEHOLDER))),
-        }
-        Node::new(Pos::default(), Value::Map(Map::from(fields)))
-    }
-
     /// The first manifest of a generated file that is none.
     ///
     /// Flux looks before it builds. Here a build that succeeds has proved it, so that nothing is read
@@ -73,6 +56,23 @@ impl KustomizationSource {
             ))
         })
     }
+}
+
+/// A kustomization file that lists `resources`.
+pub(super) fn listing(resources: &[Resource]) -> Node {
+    let content = if resources.is_empty() {
+        Entry::new("namespace", Node::string(PLACEHOLDER))
+    } else {
+        let name = |resource: &Resource| format!("./{}", resource.path.display());
+        let names = resources.iter().map(|resource| Node::string(name(resource)));
+        Entry::new("resources", Node::seq(names.collect()))
+    };
+    let fields = vec![
+        Entry::new("apiVersion", Node::string("kustomize.config.k8s.io/v1beta1")),
+        Entry::new("kind", Node::string("Kustomization")),
+        content,
+    ];
+    Node::new(Pos::default(), Value::Map(Map::from(fields)))
 }
 
 /// The first of the names that is a file.

@@ -5,7 +5,7 @@ use flumen_object::{ObjectId, ObjectSet, set_annotation, set_label};
 use flumen_yaml::Node;
 use thiserror::Error;
 
-use super::text_at;
+use super::{DISABLED, text_at};
 
 /// Labels that tell whose an object is; only objects that bear them are pruned.
 const OWNER_LABELS: [&str; 2] =
@@ -13,7 +13,6 @@ const OWNER_LABELS: [&str; 2] =
 
 /// The annotation of Secrets that are to be applied as they are.
 const DECRYPT: &str = "kustomize.toolkit.fluxcd.io/decrypt";
-const DISABLED: &str = "disabled";
 
 /// Gives an object the labels and annotations that all are to have, over its own.
 ///

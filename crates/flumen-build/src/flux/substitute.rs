@@ -17,11 +17,10 @@ use flumen_yaml::{
     read_lenient,
 };
 
-use super::{BuildError, Lookup, Request, Stage, text_at};
+use super::{BuildError, DISABLED, Lookup, Request, Stage, text_at};
 
 /// The label or annotation of objects that are left as they are.
 const MARK: &str = "kustomize.toolkit.fluxcd.io/substitute";
-const DISABLED: &str = "disabled";
 
 /// How the reference writes down what a name is.
 const NAME_PATTERN: &str = "^[_[:alpha:]][_[:alpha:][:digit:]]*$";
@@ -64,7 +63,7 @@ impl<'a> Substitution<'a> {
             ));
         }
         let text = std::str::from_utf8(text).unwrap_or_default();
-        if !text.contains('$') {
+        if !text.contains('$') && !has_long_number(text) {
             return Ok(None);
         }
         let unset = if self.request.strict { Unset::Refused } else { Unset::Empty };
@@ -105,7 +104,11 @@ impl<'a> Substitution<'a> {
         })?;
         let mut node = node.unwrap_or_else(Node::null);
         if !node.is_map() {
-            return Err("UnmarshalJSON: json: cannot unmarshal the text into an object".to_owned());
+            let found = if node.is_seq() { "array" } else { "string" };
+            return Err(format!(
+                "UnmarshalJSON: json: cannot unmarshal {found} into Go value of type \
+                 map[string]interface {{}}"
+            ));
         }
         as_yaml_1_1(&mut node);
         pass_json(&mut node).map_err(|value| {
@@ -156,6 +159,12 @@ fn resource_of(kind: SubstituteKind) -> &'static str {
 fn is_name(name: &str) -> bool {
     let is_letter = |c: char| c == '_' || c.is_ascii_alphabetic();
     name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+}
+
+/// Whether there may be a number that the way through JSON changes.
+fn has_long_number(text: &str) -> bool {
+    const DIGITS: usize = 16;
+    text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= DIGITS)
 }
 
 /// What the way through JSON does to a tree: of equal keys the last one counts, and large numbers lose

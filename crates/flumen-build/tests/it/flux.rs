@@ -14,7 +14,7 @@ use flumen_fs::{MemoryTree, Tree};
 use serde_json::{Value, json};
 
 /// Where the artifact is in the trees of these tests.
-const ROOT: &str = "/artifact";
+const ROOT: &str = "/data/unpacked";
 
 /// An artifact in memory.
 fn artifact<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Arc<dyn Tree> {

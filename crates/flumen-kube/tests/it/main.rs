@@ -4,6 +4,7 @@
 mod connecting;
 mod discovery;
 mod identities;
+mod leases;
 mod lists;
 mod objects;
 mod rare_answers;

@@ -29,11 +29,7 @@ pub(super) fn unreadable(
         (FsError::IsDirectory { .. }, LoadRestriction::None) => {
             Error::new(format!("read {shown}: is a directory"))
         }
-        // The tree itself has bounds, as those have that Flux builds from.
-        (FsError::Outside { root, .. }, LoadRestriction::None) => Error::new(format!(
-            "fs-security-constraint read {shown}: path '{shown}' is not in or below '{}'",
-            root.display()
-        )),
+        (FsError::Outside { root, .. }, LoadRestriction::None) => outside_tree("read", path, root),
         (FsError::Outside { .. }, LoadRestriction::RootOnly) => Error::new(format!(
             "security; file '{shown}' is not in or below '{}'",
             root.display()
@@ -51,6 +47,14 @@ pub(super) fn unreadable(
     }
 }
 
+/// The tree itself has bounds, as those have that Flux builds from.
+fn outside_tree(doing: &str, path: &Path, root: &Path) -> Error {
+    let (path, root) = (path.display(), root.display());
+    Error::new(format!(
+        "fs-security-constraint {doing} {path}: path '{path}' is not in or below '{root}'"
+    ))
+}
+
 const ROOT: &str = "must build at directory";
 
 pub(super) fn empty_root() -> Error {
@@ -58,7 +62,12 @@ pub(super) fn empty_root() -> Error {
 }
 
 /// A directory that cannot be the root of a build.
-pub(super) fn not_a_root(tree: &dyn Tree, path: &Path, error: &FsError) -> Error {
+pub(super) fn not_a_root(
+    tree: &dyn Tree,
+    restriction: LoadRestriction,
+    path: &Path,
+    error: &FsError,
+) -> Error {
     let is_file = matches!(error, FsError::NotDirectory { .. })
         && path.parent().is_some_and(|parent| tree.real_dir(parent).is_ok());
     if is_file {
@@ -66,6 +75,9 @@ pub(super) fn not_a_root(tree: &dyn Tree, path: &Path, error: &FsError) -> Error
         return Error::new(format!("'{file}': file is not directory"))
             .within(ROOT)
             .hint("name the directory that holds the kustomization file");
+    }
+    if let (FsError::Outside { root, .. }, LoadRestriction::None) = (error, restriction) {
+        return outside_tree("abs", path, root).within("not a valid directory").within(ROOT);
     }
     if let FsError::Outside { root, .. } = error {
         return Error::new(format!(

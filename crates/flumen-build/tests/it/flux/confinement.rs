@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use flumen_build::flux::{BuildError, Built, Stage, Variables};
+use flumen_build::flux::{BuildError, Built, Request, Stage, Variables, build};
 use flumen_fs::{MemoryTree, Tree};
 use serde_json::json;
 
@@ -52,6 +52,18 @@ fn paths_cannot_lead_out() {
 }
 
 #[test]
+fn components_cannot_lead_out() {
+    refused(
+        "a",
+        &[("a/kustomization.yaml", "components: [../../outside]\n")],
+        &[],
+        "kustomize build failed: accumulating components: must build at directory: not a valid \
+         directory: fs-security-constraint abs /outside: path '/outside' is not in or below \
+         '/artifact'",
+    );
+}
+
+#[test]
 fn links_cannot_lead_out() {
     let kustomization = [("a/kustomization.yaml", "resources: [m.yaml]\n")];
     refused(
@@ -68,8 +80,11 @@ fn links_cannot_lead_out() {
 
 #[test]
 fn linked_directories_are_not_walked() {
-    let built =
-        built("a", &[("a/readme.md", "")], &[("a/out", "/outside"), ("a/again", "/artifact/a")]);
+    let built = built(
+        "a",
+        &[("a/readme.md", "")],
+        &[("a/out", "/outside"), ("a/again", "/data/unpacked/a")],
+    );
     assert_eq!(built.expect("a build").yaml, "");
 }
 
@@ -87,4 +102,25 @@ fn the_path_begins_at_the_root() {
         &[],
         "kustomization path not found: stat /artifact/b: no such file or directory",
     );
+}
+
+#[test]
+fn an_artifact_that_is_its_whole_tree_can_be_left_too() {
+    let mut tree = MemoryTree::new();
+    tree.insert_file("/a/kustomization.yaml", "resources: [../../etc]\n");
+    tree.insert_file("/b/m.yaml", MANIFEST);
+    tree.insert_file("/etc/m.yaml", MANIFEST);
+    let tree: Arc<dyn Tree> = Arc::new(tree);
+    let built = |path: &str| {
+        let (spec, variables) = (spec(&json!({"path": path})), Variables::default());
+        let root = Path::new("/");
+        build(
+            &tree,
+            &Request { root, spec: &spec, variables: &variables, strict: true, remotes: None },
+        )
+    };
+    let error = built("a").expect_err("outside").to_string();
+    assert!(error.ends_with("path '/etc' is not in or below '/artifact'"), "{error}");
+    let reads = built("b").expect("a build").reads;
+    assert!(reads.unchanged_in(&*tree, Path::new("/")));
 }

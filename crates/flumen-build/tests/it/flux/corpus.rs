@@ -8,7 +8,7 @@ use std::{
 
 use flumen_api::SubstituteKind;
 use flumen_build::flux::{
-    BuildError, Built, Lookup, Request, Stage, Variables, build, set_common_metadata,
+    ARTIFACT_ROOT, BuildError, Built, Lookup, Request, Stage, Variables, build, set_common_metadata,
 };
 use flumen_diff::normalize;
 use flumen_fs::{DiskTree, Tree};
@@ -60,7 +60,7 @@ fn check(case: &Value, tree: &Arc<dyn Tree>, root: &Path) -> Result<(), String> 
     let variables = variables(&input["cluster"]);
     let strict = input["strict"] != false;
     let request = Request { root, spec: &spec, variables: &variables, strict, remotes: None };
-    let shown = |text: &str| text.replace(&root.display().to_string(), "<root>");
+    let shown = |text: &str| text.replace(ARTIFACT_ROOT, "<root>");
     match (build(tree, &request), expect["error"].as_str()) {
         (Ok(built), None) => {
             let path = built.kustomization.path.display().to_string();

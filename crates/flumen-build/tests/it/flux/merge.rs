@@ -56,6 +56,12 @@ fn the_first_file_that_is_no_manifest_is_named() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_a_mistake_of_the_build() {
+    let files = [("a.yaml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\nkind: A\n")];
+    assert!(used(&files, &json!({})).starts_with("! Build kustomize build failed: "));
+}
+
+#[test]
 fn fields_replace_or_follow_those_of_the_file() {
     let kustomization = "namespace: file\nnamePrefix: file-\nresources: [a.yaml]\npatches:\n- target: {kind: A}\n  \
                          patch: '[]'\nbuildMetadata: [managedByLabel]\nunknown: 1\n";

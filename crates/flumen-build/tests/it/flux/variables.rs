@@ -63,6 +63,17 @@ fn values_become_what_they_look_like() {
 }
 
 #[test]
+fn large_numbers_lose_digits_even_where_nothing_is_substituted() {
+    let post_build = json!({"substitute": {"v": "x"}});
+    check(
+        "data: {a: 9007199254740993, b: '9007199254740993', c: 1000000}\n",
+        &post_build,
+        &Variables::default(),
+        "data:\n  a: 9007199254740992\n  b: \"9007199254740993\"\n  c: 1000000\n",
+    );
+}
+
+#[test]
 fn equal_keys_end_in_the_last_one() {
     let post_build = json!({"substitute": {"k": "b"}});
     check("data: {b: 1, '${k}': 2}\n", &post_build, &Variables::default(), "data:\n  b: 1\n");
