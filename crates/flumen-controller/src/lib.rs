@@ -11,6 +11,7 @@
 mod cache;
 mod controller;
 mod events;
+mod index;
 mod json;
 mod key;
 mod kustomization;

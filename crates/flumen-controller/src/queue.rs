@@ -140,6 +140,12 @@ impl Queue {
         }
     }
 
+    /// Whether a pass over a key is under way.
+    pub(crate) fn is_running(&self, key: &Key) -> bool {
+        let state = self.state();
+        state.items.get(key).is_some_and(|item| matches!(item.phase, Phase::Running { .. }))
+    }
+
     /// Forgets an object that is gone.
     pub(crate) fn forget(&self, key: &Key) {
         let mut state = self.state();

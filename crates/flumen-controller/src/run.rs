@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use flumen_api::OciRepository;
+use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
 use flumen_source::{Storage, StorageError, import::ImportError};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -15,6 +15,7 @@ use crate::{
     Controller, Key, Kind, Options,
     cache::{Owned, Reflected, owned::Hand},
     events::Recorder,
+    index::Index,
     kustomization::{self, memory::Memory},
     queue::{Next, Queue},
     sources::{self, Artifacts},
@@ -51,7 +52,7 @@ pub async fn run(
     let kustomizations = Reflected::new(move |change| drop(send.send(News::Kustomization(change))));
     let send = news.clone();
     let git_repositories = Reflected::new(move |change| {
-        let artifact = |source: &flumen_api::GitRepository| source.status.artifact.clone();
+        let artifact = |source: &GitRepository| source.status.artifact.clone();
         drop(send.send(News::of_source(Kind::GitRepository, change, artifact)));
     });
     let send = news.clone();
@@ -88,8 +89,9 @@ pub async fn run(
     follow(&mut background, &controller, &controller.external_artifacts);
     let hears = controller.clone();
     background.spawn(async move {
+        let mut index = Index::default();
         while let Some(news) = heard.recv().await {
-            handle(&hears, news);
+            handle(&hears, &mut index, news);
         }
     });
     let mut posting = JoinSet::new();
@@ -100,6 +102,10 @@ pub async fn run(
     let mut passes = FuturesUnordered::new();
     let permits = Arc::new(Semaphore::new(controller.options.concurrent.max(1)));
     tokio::pin!(stop);
+    tokio::select! {
+        () = &mut stop => return Ok(()),
+        () = until_known(&controller) => {}
+    }
     loop {
         let turn = async {
             let permit = permits.clone().acquire_owned().await;
@@ -125,6 +131,14 @@ pub async fn run(
     drop(controller);
     while posting.join_next().await.is_some() {}
     Ok(())
+}
+
+/// Waits until the caches know what there is.
+async fn until_known(controller: &Controller) {
+    controller.kustomizations.until_known().await;
+    controller.git_repositories.until_known().await;
+    controller.oci_repositories.until_known().await;
+    controller.external_artifacts.until_known().await;
 }
 
 fn follow<K: flumen_api::Kind>(

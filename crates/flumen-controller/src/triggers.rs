@@ -1,16 +1,18 @@
 //! Who is woken by what.
 
+use std::sync::Arc;
+
 use flumen_api::{
-    Artifact, ConditionStatus, Kustomization, READY, SourceKind, condition, is_ready,
-    is_reconciling,
+    Artifact, ConditionStatus, Kustomization, READY, condition, is_ready, is_reconciling,
 };
 
 use crate::{
     Controller, Key, Kind,
     cache::{
         owned::Moved,
-        reflected::{Change, Read},
+        reflected::{Change, Name, Read},
     },
+    index::Index,
     kustomization::depends_on,
     queue::Trigger,
     status::requested_at,
@@ -69,9 +71,12 @@ fn is_asked<K: flumen_api::Kind>(change: &Change<K>) -> bool {
 }
 
 /// Puts into the queue what the news concern.
-pub(crate) fn handle(controller: &Controller, news: News) {
+pub(crate) fn handle(controller: &Controller, index: &mut Index, news: News) {
     match news {
-        News::Kustomization(change) => of_kustomization(controller, &change),
+        News::Kustomization(change) => {
+            index.update(&change);
+            of_kustomization(controller, index, &change);
+        }
         News::Source { key, is_asked, is_gone, before, after } => {
             if is_gone {
                 controller.queue.forget(&key);
@@ -80,7 +85,7 @@ pub(crate) fn handle(controller: &Controller, news: News) {
                 artifact.as_ref().map(|artifact| artifact.revision.clone())
             };
             if revision(&before) != revision(&after) {
-                wake_users(controller, &key, after.as_ref());
+                wake_users(controller, index, &key, after.as_ref());
             }
             if is_asked {
                 controller.queue.add(key, Trigger::Due);
@@ -90,7 +95,7 @@ pub(crate) fn handle(controller: &Controller, news: News) {
     }
 }
 
-fn of_kustomization(controller: &Controller, change: &Change<Kustomization>) {
+fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kustomization>) {
     let (namespace, name) = &change.name;
     let key = Key::new(Kind::Kustomization, namespace, name);
     if is_asked(change) {
@@ -101,7 +106,7 @@ fn of_kustomization(controller: &Controller, change: &Change<Kustomization>) {
         controller.queue.forget(&key);
     }
     if state(change.before.as_ref()) != state(change.after.as_ref()) {
-        wake_dependants(controller, &change.name);
+        wake_dependants(controller, index, &change.name);
     }
 }
 
@@ -118,48 +123,41 @@ fn state(read: Option<&Read<Kustomization>>) -> Option<(bool, i64, i64, Option<&
 }
 
 /// Wakes those who wait for a Kustomization.
-fn wake_dependants(controller: &Controller, name: &(String, String)) {
-    for object in controller.kustomizations.all() {
-        let waits = condition(object.as_ref(), READY)
-            .is_some_and(|ready| ready.reason == "DependencyNotReady");
-        if waits && depends_on(&object).any(|dependency| dependency == *name) {
-            controller.queue.add(key_of(&object), Trigger::Due);
+fn wake_dependants(controller: &Controller, index: &Index, name: &Name) {
+    for dependant in index.dependants(name) {
+        let Some(object) = kustomization(controller, dependant) else { continue };
+        let key = key_of(dependant);
+        let ready = condition(object.as_ref(), READY);
+        // A pass that is under way may have looked a moment too early.
+        if ready.is_some_and(|ready| ready.reason == "DependencyNotReady")
+            || controller.queue.is_running(&key)
+        {
+            controller.queue.add(key, Trigger::Due);
         }
     }
 }
 
 /// Wakes those who build from a source, dependencies before those who depend on them.
-fn wake_users(controller: &Controller, source: &Key, artifact: Option<&Artifact>) {
+fn wake_users(controller: &Controller, index: &Index, source: &Key, artifact: Option<&Artifact>) {
     let Some(artifact) = artifact else { return };
-    let mut users: Vec<_> = controller
-        .kustomizations
-        .all()
-        .into_iter()
-        .filter(|object| {
-            let reference = &object.spec.source_ref;
-            kind_of(reference.kind) == Some(source.kind)
-                && reference.name == source.name
-                && object.source_namespace() == source.namespace
-        })
-        .filter(|object| {
-            let attempted = object.status.last_attempted_revision.as_deref();
-            !(attempted == Some(&artifact.revision)
-                && (is_ready(object.as_ref()) || is_reconciling(object.as_ref())))
-        })
+    let is_behind = |object: &Kustomization| {
+        let attempted = object.status.last_attempted_revision.as_deref();
+        attempted != Some(&artifact.revision) || !(is_ready(object) || is_reconciling(object))
+    };
+    let mut users: Vec<(usize, &Name)> = index
+        .users(source)
+        .filter_map(|name| Some((name, kustomization(controller, name)?)))
+        .filter(|(_, object)| is_behind(object))
+        .map(|(name, object)| (depth(controller, &object), name))
         .collect();
-    users.sort_by_cached_key(|object| depth(controller, object));
-    for object in users {
-        controller.queue.add(key_of(&object), Trigger::Changed(source.to_string()));
+    users.sort();
+    for (_, name) in users {
+        controller.queue.add(key_of(name), Trigger::Changed(source.to_string()));
     }
 }
 
-const fn kind_of(kind: SourceKind) -> Option<Kind> {
-    match kind {
-        SourceKind::GitRepository => Some(Kind::GitRepository),
-        SourceKind::OciRepository => Some(Kind::OciRepository),
-        SourceKind::ExternalArtifact => Some(Kind::ExternalArtifact),
-        SourceKind::Bucket => None,
-    }
+fn kustomization(controller: &Controller, name: &Name) -> Option<Arc<Kustomization>> {
+    controller.kustomizations.get(&name.0, &name.1)?.ok()
 }
 
 /// No chain of dependencies is longer; one that is runs in a circle.
@@ -200,6 +198,6 @@ fn of_moved(controller: &Controller, moved: Moved) {
     }
 }
 
-fn key_of(object: &Kustomization) -> Key {
-    Key::new(Kind::Kustomization, &object.metadata.namespace, &object.metadata.name)
+fn key_of((namespace, name): &Name) -> Key {
+    Key::new(Kind::Kustomization, namespace, name)
 }

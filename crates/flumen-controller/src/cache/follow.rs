@@ -19,6 +19,8 @@ pub(super) trait Observer: Send + Sync {
     fn listed(&self, items: Vec<Node>, resource_version: &str);
     fn applied(&self, object: &Node);
     fn deleted(&self, object: &Node);
+    /// The kind is not served, so there are no objects.
+    fn unserved(&self) {}
 }
 
 /// Which objects are followed.
@@ -47,7 +49,10 @@ pub(super) async fn follow(client: Client, scope: Scope, observer: impl Observer
                 list_and_watch(&client, &resource, &scope, &observer).await;
                 sleep(PAUSE).await;
             }
-            Ok(None) => sleep(UNSERVED_PAUSE).await,
+            Ok(None) => {
+                observer.unserved();
+                sleep(UNSERVED_PAUSE).await;
+            }
             Err(error) => {
                 tracing::warn!(kind = %scope.gvk.kind, %error, "cannot ask how a kind is served");
                 sleep(PAUSE).await;

@@ -1,7 +1,7 @@
 //! The objects of one of the kinds that are reconciled, as they are on the cluster.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -9,6 +9,7 @@ use flumen_api::{Kind, Malformed};
 use flumen_kube::Client;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text, to_json};
+use tokio::sync::watch;
 
 use super::follow::{Observer, Scope, follow, version};
 
@@ -30,6 +31,8 @@ pub(crate) struct Change<K> {
 pub(crate) struct Reflected<K> {
     objects: Mutex<BTreeMap<Name, Entry<K>>>,
     changed: Box<dyn Fn(Change<K>) + Send + Sync>,
+    /// Whether it is known what there is.
+    is_known: watch::Sender<bool>,
 }
 
 struct Entry<K> {
@@ -40,7 +43,8 @@ struct Entry<K> {
 impl<K: Kind> Reflected<K> {
     /// `changed` is called for each change, in the order in which they become known.
     pub(crate) fn new(changed: impl Fn(Change<K>) + Send + Sync + 'static) -> Self {
-        Self { objects: Mutex::default(), changed: Box::new(changed) }
+        let is_known = watch::channel(false).0;
+        Self { objects: Mutex::default(), changed: Box::new(changed), is_known }
     }
 
     /// Follows the cluster for ever.
@@ -55,6 +59,12 @@ impl<K: Kind> Reflected<K> {
         follow(client, scope, self).await;
     }
 
+    /// Waits until it is known what there is: without that, something that is there would seem to be missing.
+    pub(crate) async fn until_known(&self) {
+        let mut is_known = self.is_known.subscribe();
+        let _ = is_known.wait_for(|is_known| *is_known).await;
+    }
+
     fn objects(&self) -> MutexGuard<'_, BTreeMap<Name, Entry<K>>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,11 +72,6 @@ impl<K: Kind> Reflected<K> {
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Read<K>> {
         let key = (namespace.to_owned(), name.to_owned());
         self.objects().get(&key).map(|entry| entry.read.clone())
-    }
-
-    /// All that can be read.
-    pub(crate) fn all(&self) -> Vec<Arc<K>> {
-        self.objects().values().filter_map(|entry| entry.read.clone().ok()).collect()
     }
 
     /// Takes note of an object as a request was answered with it, which may be before the watch tells.
@@ -99,7 +104,7 @@ impl<K: Kind> Reflected<K> {
 
 impl<K: Kind> Observer for Arc<Reflected<K>> {
     fn listed(&self, items: Vec<Node>, _: &str) {
-        let there: Vec<Name> = items.iter().map(name).collect();
+        let there: BTreeSet<Name> = items.iter().map(name).collect();
         let mut gone: Vec<Name> = self.objects().keys().cloned().collect();
         gone.retain(|name| !there.contains(name));
         for name in gone {
@@ -108,6 +113,11 @@ impl<K: Kind> Observer for Arc<Reflected<K>> {
         for item in &items {
             self.saw(item);
         }
+        self.is_known.send_replace(true);
+    }
+
+    fn unserved(&self) {
+        self.is_known.send_replace(true);
     }
 
     fn applied(&self, object: &Node) {

@@ -7,7 +7,8 @@ use std::{
 
 use flumen_api::{Artifact, Kustomization, SubstituteKind};
 use flumen_build::flux::{
-    BuildError, Lookup, Reads, Request, Variables, check_encryption, set_common_metadata,
+    ARTIFACT_ROOT, BuildError, Lookup, Reads, Request, Variables, check_encryption,
+    set_common_metadata,
 };
 use flumen_fs::{Tree, clean};
 use flumen_git::{Limits, Remotes};
@@ -77,7 +78,7 @@ pub(super) fn check_path(tree: &dyn Tree, path: &str) -> Result<(), String> {
     match tree.real_dir(&dir) {
         Ok(_) => Ok(()),
         Err(flumen_fs::FsError::NotFound { .. }) => Err(format!(
-            "kustomization path not found: stat {}: no such file or directory",
+            "kustomization path not found: stat {ARTIFACT_ROOT}{}: no such file or directory",
             dir.display()
         )),
         // A file in its place is a mistake that the build words.

@@ -30,16 +30,18 @@ pub(super) async fn check(
     artifact: &Artifact,
 ) -> Result<(), Failure> {
     if let Some(cycle) = cycle(controller, object) {
-        return Err(not_ready(controller, format!("dependency cycle {cycle}")));
+        return Err(not_ready(controller, format!("dependency cycle {cycle}"), Next::Rest));
     }
     for dependency in &object.spec.depends_on {
-        let met = if is_kustomization(dependency) {
-            on_kustomization(controller, object, dependency, artifact).await
+        // A Kustomization wakes those who wait for it. Objects of other kinds are not watched, so they are looked at again.
+        let (met, next) = if is_kustomization(dependency) {
+            (on_kustomization(controller, object, dependency, artifact).await, Next::Rest)
         } else {
-            on_object(controller, object, dependency).await
+            let again = Next::After(controller.options.requeue_dependency);
+            (on_object(controller, object, dependency).await, again)
         };
         met.map_err(|unmet| match unmet {
-            Unmet::NotReady(message) => not_ready(controller, message),
+            Unmet::NotReady(message) => not_ready(controller, message, next),
             Unmet::Invalid(error) => Failure::terminal(
                 "InvalidCELExpression",
                 format!("Reconciliation failed terminally due to configuration error: {error}"),
@@ -49,11 +51,11 @@ pub(super) async fn check(
     Ok(())
 }
 
-fn not_ready(controller: &Controller, message: String) -> Failure {
-    // The dependency itself wakes us; the time is that which users of Flux know.
+fn not_ready(controller: &Controller, message: String, next: Next) -> Failure {
+    // The time is that which users of Flux know; most dependencies wake us earlier.
     let wait = flumen_api::GoDuration(controller.options.requeue_dependency);
     let said = format!("Dependencies do not meet ready condition, retrying in {wait}");
-    Failure::waiting(REASON, message, Next::Rest).saying(Said::Info(said))
+    Failure::waiting(REASON, message, next).saying(Said::Info(said))
 }
 
 /// Why a dependency is not met.

@@ -33,8 +33,9 @@ pub(super) const OUTDATED: &str = "ArtifactOutdated";
 pub(super) const FETCH_FAILED: &str = "FetchFailed";
 pub(super) const STORAGE_FAILED: &str = "StorageOperationFailed";
 pub(super) const SUCCEEDED: &str = "Succeeded";
+pub(super) const INCLUDE_UNAVAILABLE: &str = "IncludeUnavailable";
 /// Conditions that tell of failures; success takes them away.
-const FAILURES: [&str; 3] = [FETCH_FAILED, STORAGE_FAILED, "IncludeUnavailable"];
+const FAILURES: [&str; 3] = [FETCH_FAILED, STORAGE_FAILED, INCLUDE_UNAVAILABLE];
 
 /// A kind of source.
 pub(crate) trait Source: Kind {

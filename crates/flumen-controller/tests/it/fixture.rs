@@ -1,0 +1,306 @@
+//! A cluster, a registry, and a controller between them.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use flumen_controller::Options;
+use flumen_kube::{Client, Cluster as _, ConnectOptions, ObjectName, PatchType, Resource};
+use flumen_object::Gvk;
+use flumen_oci::{
+    Repository,
+    artifact::{Metadata, TreeOptions, pack_path},
+    client::{ClientOptions, Registry},
+};
+use flumen_testkit::{EmbeddedRegistry, KubeCluster};
+use flumen_yaml::{Budget, Node, read, to_json};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{runtime::Runtime, sync::oneshot};
+
+/// How long something may take that takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Stage {
+    pub(crate) cluster: &'static KubeCluster,
+    pub(crate) namespace: String,
+    registry: EmbeddedRegistry,
+    runtime: Runtime,
+    client: Client,
+    controller: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    _storage: TempDir,
+}
+
+impl Stage {
+    /// `None` when there is no API server to test with; that is said.
+    pub(crate) fn start() -> Option<Self> {
+        Self::start_with(|kubeconfig| kubeconfig.to_owned())
+    }
+
+    /// With the controller on another way to the same API server.
+    pub(crate) fn start_with(way: impl FnOnce(&Path) -> std::path::PathBuf) -> Option<Self> {
+        let cluster = KubeCluster::shared_with_controllers()?;
+        let runtime = Runtime::new().expect("a runtime");
+        let kubeconfig = cluster.kubeconfig();
+        let client = runtime.block_on(connect(&kubeconfig));
+        let namespace = cluster.fresh_namespace();
+        let storage = tempfile::tempdir().expect("a directory");
+        let stage = Self {
+            cluster,
+            registry: EmbeddedRegistry::start(),
+            controller: None,
+            namespace,
+            runtime,
+            client,
+            _storage: storage,
+        };
+        stage.define();
+        let options = Options {
+            storage: stage._storage.path().to_owned(),
+            namespace: Some(stage.namespace.clone()),
+            ..Options::default()
+        };
+        let controller = run(way(&kubeconfig), options);
+        Some(Self { controller: Some(controller), ..stage })
+    }
+
+    /// The definitions of the kinds that are reconciled.
+    fn define(&self) {
+        for definition in flumen_api::definitions() {
+            self.apply(&serde_json::from_str(definition).expect("a definition"));
+        }
+        for kind in ["OCIRepository", "Kustomization"] {
+            let resource = resource(kind);
+            self.until(&format!("{kind} is served"), || {
+                self.runtime.block_on(self.client.resource(&resource.gvk)).ok().flatten()
+            });
+        }
+    }
+
+    /// Pushes files as an artifact.
+    pub(crate) fn push(&self, files: &[(&str, &str)]) {
+        let tree = tempfile::tempdir().expect("a directory");
+        for (path, content) in files {
+            let path = tree.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            fs::write(path, content.replace("<ns>", &self.namespace)).expect("written");
+        }
+        let metadata = Metadata {
+            source: "https://example.com/org/app".to_owned(),
+            revision: "main@sha1:0000000000000000000000000000000000000000".to_owned(),
+            created: jiff::Timestamp::UNIX_EPOCH,
+            annotations: BTreeMap::new(),
+        };
+        let options = ClientOptions { insecure: true, ..ClientOptions::default() };
+        let registry = Registry::new(self.registry.host(), &options).expect("a registry");
+        let repository = Repository::Remote(registry.repository(&self.namespace));
+        let packed = pack_path(tree.path(), &TreeOptions::default(), &metadata).expect("packed");
+        self.runtime.block_on(packed.push(&repository, Some("latest"))).expect("pushed");
+    }
+
+    /// Creates the source of what is pushed.
+    pub(crate) fn source(&self) {
+        let host = self.registry.host();
+        self.create(
+            "OCIRepository",
+            "app",
+            &json!({
+                "interval": "10m",
+                "url": format!("oci://{host}/{}", self.namespace),
+                "insecure": true,
+            }),
+        );
+    }
+
+    /// Creates a Kustomization of that source.
+    pub(crate) fn kustomization(&self, name: &str, fields: &Value) {
+        let mut spec = json!({
+            "interval": "10m",
+            "timeout": "1m",
+            "prune": true,
+            "path": "./",
+            "sourceRef": {"kind": "OCIRepository", "name": "app"},
+        });
+        for (key, value) in fields.as_object().expect("fields") {
+            spec[key] = value.clone();
+        }
+        self.create("Kustomization", name, &spec);
+    }
+
+    fn create(&self, kind: &str, name: &str, spec: &Value) {
+        let api_version = resource(kind).gvk.api_version();
+        self.apply(&json!({
+            "apiVersion": api_version,
+            "kind": kind,
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": spec,
+        }));
+    }
+
+    /// Applies an object in the name of a user.
+    pub(crate) fn apply(&self, object: &Value) {
+        let text = serde_json::to_string(object).expect("JSON");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), text).expect("written");
+        let path = file.path().to_str().expect("a path");
+        let arguments =
+            ["apply", "--server-side", "--field-manager=test", "--force-conflicts", "-f", path];
+        let outcome = self.cluster.kubectl(&arguments);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.stderr);
+    }
+
+    /// Asks for a pass.
+    pub(crate) fn request(&self, kind: &str, name: &str) -> String {
+        let at = format!("{:?}", Instant::now());
+        let annotations = json!({"reconcile.fluxcd.io/requestedAt": at});
+        self.patch(kind, name, &json!({"metadata": {"annotations": annotations}}));
+        at
+    }
+
+    pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) {
+        let resource = resource(kind);
+        let object = self.name(&resource, name);
+        let work = self.client.patch(object, PatchType::Merge, &node(patch), "somebody");
+        self.runtime.block_on(work).expect("patched");
+    }
+
+    pub(crate) fn delete(&self, kind: &str, name: &str) {
+        let resource = resource(kind);
+        let object = self.name(&resource, name);
+        let work = self.client.delete(object, flumen_kube::DeleteOptions::default());
+        assert!(self.runtime.block_on(work).expect("deleted"));
+    }
+
+    pub(crate) fn get(&self, kind: &str, name: &str) -> Option<Value> {
+        let resource = resource(kind);
+        let found = self.runtime.block_on(self.client.get(self.name(&resource, name)));
+        found
+            .expect("an answer")
+            .map(|node| serde_json::from_str(&to_json(&node).expect("JSON")).expect("JSON"))
+    }
+
+    fn name<'a>(&'a self, resource: &'a Resource, name: &'a str) -> ObjectName<'a> {
+        ObjectName { resource, namespace: &self.namespace, name }
+    }
+
+    /// Waits until an object is as it should be, and returns it.
+    pub(crate) fn until_object(
+        &self,
+        kind: &str,
+        name: &str,
+        is_so: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let begin = Instant::now();
+        loop {
+            let object = self.get(kind, name);
+            match object {
+                Some(object) if is_so(&object) => return object,
+                object if begin.elapsed() > PATIENCE => {
+                    panic!("{kind}/{name} does not come to that: {object:#?}")
+                }
+                _ => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    /// Waits until there is something.
+    pub(crate) fn until<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+        let begin = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what}: it does not come to that");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until a Kustomization is ready, and returns it.
+    pub(crate) fn until_ready(&self, name: &str) -> Value {
+        self.until_object("Kustomization", name, |object| {
+            condition(object, "Ready")["status"] == "True"
+                && object["status"]["observedGeneration"] == object["metadata"]["generation"]
+        })
+    }
+
+    /// Waits until a Kustomization has failed for this reason, and returns the message.
+    pub(crate) fn until_failed(&self, name: &str, reason: &str) -> String {
+        let object = self.until_object("Kustomization", name, |object| {
+            let ready = condition(object, "Ready");
+            ready["status"] == "False" && ready["reason"] == reason
+        });
+        condition(&object, "Ready")["message"].as_str().expect("a message").to_owned()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.controller.take() {
+            let _ = stop.send(());
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the controller ends in order");
+        }
+    }
+}
+
+/// The controller on a thread of its own.
+fn run(kubeconfig: std::path::PathBuf, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel();
+    let thread = thread::spawn(move || {
+        let runtime = Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let client = connect(&kubeconfig).await;
+            let stop = async {
+                let _ = stopped.await;
+            };
+            flumen_controller::run(client, options, stop).await.expect("it runs");
+        });
+    });
+    (stop, thread)
+}
+
+async fn connect(kubeconfig: &Path) -> Client {
+    let kubeconfig = Some(kubeconfig.to_owned());
+    let options = ConnectOptions { kubeconfig, ..ConnectOptions::default() };
+    Client::connect(&options).await.expect("a client")
+}
+
+pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> &'a Value {
+    let conditions = object["status"]["conditions"].as_array();
+    let mut found = conditions.into_iter().flatten().filter(|one| one["type"] == kind);
+    found.next().unwrap_or(&Value::Null)
+}
+
+fn resource(kind: &str) -> Resource {
+    let (api_version, plural) = match kind {
+        "Kustomization" => ("kustomize.toolkit.fluxcd.io/v1", "kustomizations"),
+        "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
+        "ConfigMap" => ("v1", "configmaps"),
+        "Deployment" => ("apps/v1", "deployments"),
+        "Widget" => ("example.com/v1", "widgets"),
+        other => panic!("no such kind: {other}"),
+    };
+    Resource {
+        gvk: Gvk::new(&api_version.into(), kind.into()),
+        plural: plural.into(),
+        namespaced: true,
+        verbs: [].into(),
+    }
+}
+
+fn node(value: &Value) -> Node {
+    let text = serde_json::to_string(value).expect("JSON");
+    read(&text.as_str().into(), 1, &Budget::default()).expect("JSON is YAML").remove(0)
+}
+
+/// A ConfigMap as a manifest.
+pub(crate) fn config_map(name: &str, value: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: <ns>}}\n\
+         data: {{key: \"{value}\"}}\n"
+    )
+}

@@ -1,0 +1,56 @@
+//! What a pass costs.
+
+use std::sync::{Arc, OnceLock};
+
+use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest};
+use serde_json::json;
+
+use crate::fixture::{Stage, config_map};
+
+#[test]
+fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
+    let slot: Arc<OnceLock<KubeProxy>> = Arc::default();
+    let proxies = slot.clone();
+    let stage = Stage::start_with(move |_| {
+        let cluster = KubeCluster::shared_with_controllers().expect("there is one");
+        let proxy = proxies.get_or_init(|| KubeProxy::start(cluster));
+        proxy.kubeconfig().to_owned()
+    });
+    let (Some(stage), Some(proxy)) = (stage, slot.get()) else { return };
+    let (a, b) = (config_map("a", "1"), config_map("b", "1"));
+    stage.push(&[("a/a.yaml", &a), ("b/b.yaml", &b)]);
+    stage.source();
+    stage.kustomization("a", &json!({"path": "./a", "wait": true}));
+    stage.kustomization("b", &json!({"path": "./b", "wait": true}));
+    stage.until_ready("a");
+    stage.until_ready("b");
+    // The first pass after a kind is watched may still look at objects.
+    reconcile(&stage, "b");
+    proxy.forget();
+    reconcile(&stage, "b");
+    let of_objects = |request: &KubeRequest| request.resource().as_deref() == Some("configmaps");
+    assert_eq!(proxy.count(of_objects), 0);
+    let of_status = |request: &KubeRequest| {
+        request.is_write() && request.resource().as_deref() == Some("kustomizations")
+    };
+    assert_eq!(proxy.count(of_status), 1, "{:#?}", proxy.requests());
+
+    // A revision that leaves its directory alone costs the same.
+    stage.push(&[("a/a.yaml", &config_map("a", "2")), ("b/b.yaml", &b)]);
+    let before = stage.get("Kustomization", "b").expect("it is there");
+    proxy.forget();
+    stage.request("OCIRepository", "app");
+    stage.until_object("Kustomization", "b", |object| {
+        object["status"]["lastAppliedRevision"] != before["status"]["lastAppliedRevision"]
+    });
+    stage.until_object("ConfigMap", "a", |object| object["data"]["key"] == "2");
+    let of_b = |request: &KubeRequest| of_objects(request) && request.name() == Some("b");
+    assert_eq!(proxy.count(of_b), 0, "{:#?}", proxy.requests());
+}
+
+fn reconcile(stage: &Stage, name: &str) {
+    let at = stage.request("Kustomization", name);
+    stage.until_object("Kustomization", name, |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+    });
+}
