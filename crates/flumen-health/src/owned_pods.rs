@@ -39,6 +39,7 @@ fn is_unschedulable(pod: &Node) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use flumen_object::Gvk;
     use flumen_yaml::Node;
     use jiff::Timestamp;
 

@@ -51,14 +51,14 @@ impl Stage {
         let client = runtime.block_on(connect(&kubeconfig));
         let namespace = cluster.fresh_namespace();
         let storage = tempfile::tempdir().expect("a directory");
-        let stage = Self {
+        let mut stage = Self {
             cluster,
             registry: EmbeddedRegistry::start(),
             controller: None,
             namespace,
             runtime,
             client,
-            storage: storage,
+            storage,
         };
         stage.define();
         let options = Options {
@@ -66,8 +66,8 @@ impl Stage {
             namespace: Some(stage.namespace.clone()),
             ..Options::default()
         };
-        let controller = run(way(&kubeconfig), options);
-        Some(Self { controller: Some(controller), ..stage })
+        stage.controller = Some(run(way(&kubeconfig), options));
+        Some(stage)
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -166,7 +166,8 @@ impl Stage {
     pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) {
         let resource = resource(kind);
         let object = self.name(&resource, name);
-        let work = self.client.patch(object, PatchType::Merge, &node(patch), "somebody");
+        let patch = node(patch);
+        let work = self.client.patch(object, PatchType::Merge, &patch, "somebody");
         self.runtime.block_on(work).expect("patched");
     }
 
