@@ -106,6 +106,11 @@ const PLUGINS: &[Plugin] = &[
     refuses("ValidatingAdmissionPolicy", validating_policy::validate),
 ];
 
+// These wait for programs, or count what is stored; each has its place below.
+const MUTATING_WEBHOOKS: AdmissionPlugin = AdmissionPlugin("MutatingAdmissionWebhook");
+const VALIDATING_WEBHOOKS: AdmissionPlugin = AdmissionPlugin("ValidatingAdmissionWebhook");
+const QUOTAS: AdmissionPlugin = AdmissionPlugin("ResourceQuota");
+
 /// A rule that a server can do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionPlugin(&'static str);
@@ -124,7 +129,8 @@ impl FromStr for AdmissionPlugin {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    PLUGINS.iter().map(|plugin| plugin.name)
+    let others = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, QUOTAS].map(|AdmissionPlugin(name)| name);
+    PLUGINS.iter().map(|plugin| plugin.name).chain(others)
 }
 
 /// Lets all plugins change the object. If a webhook did, they look at it a second time.
@@ -132,7 +138,9 @@ pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result 
     let mut rounds = webhooks::Rounds::default();
     loop {
         enabled(attempt).try_for_each(|plugin| (plugin.mutate)(attempt, object))?;
-        webhooks::mutate(attempt, object, &mut rounds).await?;
+        if attempt.has(MUTATING_WEBHOOKS) {
+            webhooks::mutate(attempt, object, &mut rounds).await?;
+        }
         if !rounds.repeat() {
             return Ok(());
         }
@@ -142,17 +150,23 @@ pub(crate) async fn mutate(attempt: &Attempt<'_>, object: &mut Value) -> Result 
 /// Lets all plugins refuse the object.
 pub(crate) async fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
     enabled(attempt).try_for_each(|plugin| (plugin.validate)(attempt, object))?;
-    webhooks::validate(attempt, object).await
+    if attempt.has(VALIDATING_WEBHOOKS) {
+        webhooks::validate(attempt, object).await?;
+    }
+    Ok(())
 }
 
 fn enabled(attempt: &Attempt<'_>) -> impl Iterator<Item = &'static Plugin> {
-    let disabled = attempt.request.api.disabled_plugins();
-    PLUGINS.iter().filter(|plugin| !disabled.contains(&AdmissionPlugin(plugin.name)))
+    PLUGINS.iter().filter(|plugin| attempt.has(AdmissionPlugin(plugin.name)))
 }
 
 /// What the object costs, after all plugins have agreed to it.
 pub(crate) fn charges(attempt: &Attempt<'_>, object: &Value) -> Result<Charges> {
-    resource_quota::charges(attempt, object)
+    if attempt.has(QUOTAS) {
+        resource_quota::charges(attempt, object)
+    } else {
+        Ok(Charges::default())
+    }
 }
 
 /// Several reasons as one text.
@@ -164,6 +178,11 @@ fn joined(reasons: &[String]) -> String {
 }
 
 impl Attempt<'_> {
+    /// Whether the server has a plugin.
+    fn has(&self, plugin: AdmissionPlugin) -> bool {
+        !self.request.api.disabled_plugins().contains(&plugin)
+    }
+
     fn resource(&self) -> &Resource {
         &self.request.resource
     }

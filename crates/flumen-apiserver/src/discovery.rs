@@ -18,7 +18,7 @@ use crate::{
     ApiError, Catalog,
     http::{
         Asked, Body, health_paths,
-        negotiate::{self, Encoding},
+        negotiate::{self, Abilities, Encoding},
         respond, route,
     },
 };
@@ -84,7 +84,8 @@ impl Discovery {
             _ => return Ok(respond::nothing()),
         };
         negotiate::check_producible(&asked.accept, negotiate::Endpoint::Object)?;
-        let accepted = negotiate::negotiate(&asked.accept, false).unwrap_or_default();
+        let abilities = Abilities { watch: false, tables: true };
+        let accepted = negotiate::negotiate(&asked.accept, abilities).unwrap_or_default();
         if accepted.encoding == Encoding::Protobuf
             && let Some(body) = protobuf::encode(&document)
         {

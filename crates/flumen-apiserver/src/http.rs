@@ -17,7 +17,7 @@ mod tls;
 use serde_json::{Value, json};
 
 pub use server::{Server, ServerError, ServerOptions};
-pub use tls::{ServingCertificate, TlsError};
+pub use tls::{ServingCertificate, ServingCertificateError, TlsError};
 
 pub(crate) use asked::Asked;
 pub(crate) use health::paths as health_paths;

@@ -57,7 +57,9 @@ pub use changes::{Change, Changes};
 pub use conversion::Converter;
 pub use error::{ApiError, Cause, Details, Reason};
 pub use flumen_store::WatchError;
-pub use http::{Server, ServerError, ServerOptions, ServingCertificate, TlsError};
+pub use http::{
+    Server, ServerError, ServerOptions, ServingCertificate, ServingCertificateError, TlsError,
+};
 pub use local::{Client, Deletion, List, ResourceName, Select};
 pub use resource::{Behaviour, Location, Resource, Subresource};
 pub use services::ServiceRange;

@@ -86,7 +86,7 @@ impl Client {
         select.add_to(&mut call.query);
         match self.api.handle(call).await?.payload {
             Payload::List { resource, metadata, items } => {
-                let read = |entry| Ok(rules::from_hub(&resource, storage::decode(entry)?));
+                let read = |entry| Ok(rules::presented(&resource, storage::decode(entry)?));
                 let items = items.iter().map(read).collect::<Result<_, ApiError>>()?;
                 let version = metadata["resourceVersion"].as_str().unwrap_or_default();
                 Ok(List { items, resource_version: version.to_owned() })

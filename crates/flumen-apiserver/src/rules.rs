@@ -6,129 +6,27 @@
 
 mod custom;
 mod merged;
+mod presented;
+mod read;
 mod scale;
 
 use std::{borrow::Cow, sync::Arc};
 
 use flumen_crd::Verdict;
-use flumen_kinds::{Media, NameRule, Strict, Target, selectable::SelectableField};
-use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
+use flumen_kinds::{NameRule, selectable::SelectableField};
+use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
 pub(crate) use self::merged::read_merged;
-pub(crate) use self::scale::{replicas_path, scale_of, selector_text, set_replicas};
+pub(crate) use self::presented::{is_presented_as_stored, list_item, presented};
+pub(crate) use self::read::{
+    Problems, Read, check_version, read, read_restored, read_value, tighten,
+};
+pub(crate) use self::scale::{
+    changing_scale_of, replicas_path, scale_of, selector_text, set_replicas,
+};
 
-use crate::{ApiError, Behaviour, Resource, meta, storage::Stored};
-
-/// An object that was read, and what a strict server would refuse in it.
-#[derive(Debug)]
-pub(crate) struct Read {
-    /// In the version of the request, with defaults.
-    pub object: Value,
-    pub problems: Problems,
-}
-
-/// Fields that are unknown or there twice.
-#[derive(Debug, Default)]
-pub(crate) struct Problems {
-    /// One text each.
-    pub warnings: Vec<String>,
-    /// All of them as one error; empty if there are none.
-    pub error: String,
-}
-
-impl Problems {
-    /// Adds what is strange about the patch that made an object.
-    pub(crate) fn prepend(&mut self, mut warnings: Vec<String>) {
-        const PREFIX: &str = "strict decoding error: ";
-        if warnings.is_empty() {
-            return;
-        }
-        let own = self.error.strip_prefix(PREFIX).map(|own| format!(", {own}"));
-        self.error = format!("{PREFIX}{}{}", warnings.join(", "), own.unwrap_or_default());
-        warnings.append(&mut self.warnings);
-        self.warnings = warnings;
-    }
-}
-
-impl From<Strict> for Problems {
-    fn from(strict: Strict) -> Self {
-        if strict.is_empty() {
-            return Self::default();
-        }
-        let warnings = strict.warnings().map(str::to_owned).collect();
-        Self { warnings, error: strict.error() }
-    }
-}
-
-/// Reads the body of a create or an update.
-pub(crate) fn read(
-    resource: &Resource,
-    body: &[u8],
-    media: Media,
-    is_lenient: bool,
-) -> Result<Read, ApiError> {
-    match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => {
-            let decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
-                .map_err(|error| ApiError::bad_request(error.to_string()))?;
-            let mut object = decoded.object;
-            if media == Media::Json && contains(body, b"managedFields") {
-                let sent = serde_json::from_slice(body).unwrap_or_default();
-                keep_reset(&sent, &mut object);
-            }
-            flumen_kinds::default(&mut object, kind);
-            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
-        }
-        Behaviour::Custom { version, .. } => custom::read(version, body, media, is_lenient),
-    }
-}
-
-/// An object as its version shows it once it was in the version that is stored.
-fn settled(resource: &Resource, object: Value) -> Value {
-    if is_hub(resource) { object } else { from_hub(resource, to_hub(resource, object)) }
-}
-
-/// An empty list of managed fields asks to forget all of them, so it is not the same as none.
-fn keep_reset(sent: &Value, object: &mut Value) {
-    if sent["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty) {
-        meta::set(object, "managedFields", Vec::<Value>::new());
-    }
-}
-
-fn contains(body: &[u8], word: &[u8]) -> bool {
-    body.windows(word.len()).any(|window| window == word)
-}
-
-/// Reads the result of a patch. The error is a message of the decoder.
-pub(crate) fn read_value(resource: &Resource, value: &Value) -> Result<Read, String> {
-    match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => {
-            let decoded = flumen_kinds::decode_value(value, kind.object)?;
-            refuse_other_kind(kind, value)?;
-            let mut object = decoded.object;
-            name_kind(resource, &mut object);
-            keep_reset(value, &mut object);
-            flumen_kinds::default(&mut object, kind);
-            Ok(Read { object: settled(resource, object), problems: decoded.strict.into() })
-        }
-        Behaviour::Custom { version, .. } => {
-            custom::admit(version, value.clone(), Strict::default())
-        }
-    }
-}
-
-/// A patch cannot make another kind of an object. It is read as that kind first, as the real server does.
-fn refuse_other_kind(kind: &ApiKind, value: &Value) -> Result<(), String> {
-    let named = value["kind"].as_str().unwrap_or(kind.kind);
-    if named == kind.kind {
-        return Ok(());
-    }
-    if let Some(other) = Facts::get().kind(kind.group, kind.version, named) {
-        flumen_kinds::decode_value(value, other.object)?;
-    }
-    Err(format!("{named} cannot be handled as a {}", kind.kind))
-}
+use crate::{ApiError, Behaviour, Resource, storage::Stored};
 
 pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
     if let Value::Object(map) = object {
@@ -197,6 +95,17 @@ pub(crate) fn stored_version(resource: &Resource) -> Option<String> {
     }
 }
 
+/// Refuses an object that the version that is stored cannot have.
+pub(crate) fn check_stored(resource: &Resource, object: &Value) -> Result<(), ApiError> {
+    let fault = match &resource.behaviour {
+        Behaviour::Custom { version, storage, converter: None } => {
+            custom::fault_in_storage(version, storage, object)
+        }
+        _ => None,
+    };
+    fault.map_or(Ok(()), |fault| Err(ApiError::new(500, None, fault)))
+}
+
 /// Converts an object of the version that is stored into the one that was asked for.
 pub(crate) fn from_hub(resource: &Resource, object: Value) -> Value {
     match &resource.behaviour {
@@ -216,16 +125,6 @@ pub(crate) fn shown<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value
         return Cow::Borrowed(object);
     }
     Cow::Owned(from_hub(resource, object.clone()))
-}
-
-/// An object as lists have it: items of built-in kinds do not repeat their kind.
-pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
-    let mut object = from_hub(resource, object);
-    if let (Behaviour::Builtin { .. }, Value::Object(map)) = (&resource.behaviour, &mut object) {
-        map.remove("apiVersion");
-        map.remove("kind");
-    }
-    object
 }
 
 /// Converts an object of the version of a request into the one that is stored.
@@ -258,6 +157,10 @@ pub(crate) fn prepare_create(resource: &Resource, object: &mut Value, now: &str)
     match &resource.behaviour {
         Behaviour::Builtin { hub, .. } => {
             flumen_kinds::prepare_create(hub, object, now);
+            // They were emptied until those of the template had grown.
+            if object["metadata"].get("labels").is_some_and(|labels| *labels == json!({})) {
+                flumen_kinds::inherit_early(object, hub);
+            }
             if is_definition(hub) {
                 flumen_crd::prepare_create(object);
                 // What the status has before anyone has looked at the definition.

@@ -153,6 +153,7 @@ impl Allocations {
         let selects = spec["selector"].as_object().is_some_and(|selector| !selector.is_empty());
         let asked = spec["clusterIPs"][0].as_str().unwrap_or_default().to_owned();
         let is_headless = asked == "None";
+        adopt_family_policy(spec, old);
         set_families(spec, is_headless, selects);
         let had = old.map(|old| addresses(old).collect::<Vec<_>>()).unwrap_or_default();
         if !is_headless || selects {
@@ -317,6 +318,14 @@ impl Allocations {
 }
 
 /// The server knows IPv4 alone; who selects nothing may still use both.
+/// Without a word about it, an update keeps the policy.
+fn adopt_family_policy(spec: &mut Value, old: Option<&Value>) {
+    let policy = old.map(|old| &old["spec"]["ipFamilyPolicy"]).filter(|policy| policy.is_string());
+    if let (None, Some(policy)) = (spec["ipFamilyPolicy"].as_str(), policy) {
+        spec["ipFamilyPolicy"] = policy.clone();
+    }
+}
+
 fn set_families(spec: &mut Value, is_headless: bool, selects: bool) {
     let has_families = spec["ipFamilies"].as_array().is_some_and(|list| !list.is_empty());
     let policy = spec["ipFamilyPolicy"].as_str().unwrap_or_default();

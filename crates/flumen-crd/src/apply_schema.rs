@@ -37,7 +37,8 @@ fn node(builder: &mut SchemaBuilder, schema: &Schema, preserves: bool) -> NodeId
     let node = match schema.kind.as_str() {
         "object" => Node::map(map(builder, schema, preserves)),
         "array" => Node { list: Some(list(builder, schema, preserves)), ..Node::default() },
-        "string" => Node::scalar(Scalar::String),
+        "string" if matches!(&*schema.format, "" | "byte") => Node::scalar(Scalar::String),
+        "string" => Node::scalar(Scalar::Untyped),
         "integer" | "number" => Node::scalar(Scalar::Numeric),
         "boolean" => Node::scalar(Scalar::Boolean),
         _ => Node {

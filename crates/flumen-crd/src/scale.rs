@@ -26,6 +26,9 @@ fn steps(path: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Scale {
+    /// Replicas that nobody has set.
+    pub const UNSET: i64 = i32::MIN as i64;
+
     pub(crate) fn read(scale: &Value) -> Option<Self> {
         let text = |key: &str| scale[key].as_str().map(str::to_owned);
         Some(Self {
@@ -71,6 +74,16 @@ impl Scale {
     pub fn of(&self, object: &Value) -> Result<Value, ScaleError> {
         let spec = number(object, &self.spec).map_err(ScaleError::Unfit)?;
         let spec = spec.ok_or_else(|| ScaleError::Missing(self.spec.clone()))?;
+        self.with_replicas(object, spec)
+    }
+
+    /// The same for one that is about to change: where no replicas are wanted yet, they are [`Self::UNSET`].
+    pub fn of_changing(&self, object: &Value) -> Result<Value, ScaleError> {
+        let spec = number(object, &self.spec).map_err(ScaleError::Unfit)?;
+        self.with_replicas(object, spec.unwrap_or(Self::UNSET))
+    }
+
+    fn with_replicas(&self, object: &Value, spec: i64) -> Result<Value, ScaleError> {
         let status = number(object, &self.status).map_err(ScaleError::Unfit)?.unwrap_or(0);
         let selector = match &self.selector {
             Some(path) => selector(object, path).map_err(ScaleError::Unfit)?,
@@ -118,18 +131,15 @@ fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> 
     let mut value = object;
     let mut way = String::new();
     for name in steps(path) {
-        let Value::Object(map) = value else {
-            let found = go::type_name(value);
-            return Err(format!(
-                "{path} accessor error: {} is of the type {found}, expected map[string]interface{{}}",
-                go::plain(value)
-            ));
-        };
         way.push('.');
         way.push_str(name);
-        match map.get(name) {
-            Some(inner) => value = inner,
-            None => return Ok(None),
+        match value {
+            Value::Null => return Ok(None),
+            Value::Object(map) => match map.get(name) {
+                Some(inner) => value = inner,
+                None => return Ok(None),
+            },
+            other => return Err(unfit(&way, other, "map[string]interface{}")),
         }
     }
     Ok(Some(value))

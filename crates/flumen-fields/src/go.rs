@@ -69,6 +69,23 @@ pub fn plain(value: &Value) -> String {
     out
 }
 
+/// A value as Go prints it where a text is expected: `%!s(int64=1)` for what is none.
+pub fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("%!s({}={})", type_name(value), plain(value)),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(as_text).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(map) => {
+            let member = |(key, value): (&String, &Value)| format!("{key}:{}", as_text(value));
+            format!("map[{}]", map.iter().map(member).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
 fn push_plain(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("<nil>"),

@@ -1,22 +1,17 @@
-//! From an address and a name to a commit and its files.
+//! A commit and its files.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{fmt, path::PathBuf, sync::Arc};
 
 use flumen_fs::Tree;
+use gix::objs::Kind;
 
 use crate::{
-    Error, GitReference, GitUrl, Limits,
-    connection::{Connection, Target},
-    http::Http,
-    limits::watched,
-    local,
+    CommitMetadata, Error, Limits, Selection, TagMetadata,
+    connection::Connection,
     objects::{Objects, Snapshot},
-    tree::GitTree,
-    url::HttpUrl,
+    submodules,
+    target::Target,
+    tree::{Contents, GitTree},
 };
 
 /// What a reference stands for at the moment.
@@ -35,92 +30,87 @@ pub struct Checkout {
     pub commit: String,
     /// The full name under which it was found (`refs/heads/main`), or the id.
     pub reference: String,
+    pub metadata: CommitMetadata,
+    /// The tag under which it was found.
+    pub tag: Option<TagMetadata>,
     pub tree: Arc<dyn Tree>,
     /// Where the files appear in `tree`: a path that names repository and commit, for messages.
     pub root: PathBuf,
 }
 
-/// Finds out which commit a reference stands for, without fetching it.
-pub fn resolve(
-    url: &GitUrl,
-    reference: &GitReference,
-    limits: &Limits,
-    cancel: &AtomicBool,
-) -> Result<Commit, Error> {
-    match url {
-        GitUrl::Ssh(_) => Err(Error::Ssh { url: url.to_string() }),
-        GitUrl::Local(path) => {
-            let found = local::find(path, url, reference)?;
-            Ok(Commit { id: found.snapshot.commit.to_string(), reference: found.name })
-        }
-        GitUrl::Http(http_url) => {
-            let target = watched(&url.to_string(), limits.time, cancel, |stop| {
-                let http = Arc::new(Http::new()?);
-                Connection::open(&http, http_url, limits, stop)?.target(reference)
-            })?;
-            Ok(Commit { id: target.commit.to_string(), reference: target.reference() })
-        }
+/// A commit that was found, before its tree is opened.
+pub(crate) struct Found {
+    pub(crate) snapshot: Snapshot,
+    /// The full name under which it was found, or the id.
+    pub(crate) reference: String,
+    pub(crate) metadata: CommitMetadata,
+    pub(crate) tag: Option<TagMetadata>,
+}
+
+impl Found {
+    /// Reads what commit and tag say about themselves. `tag` is a name and what it stands for.
+    pub(crate) fn read(
+        objects: &Objects,
+        snapshot: Snapshot,
+        reference: String,
+        tag: Option<(&str, &gix::ObjectId)>,
+    ) -> Result<Self, String> {
+        let bytes = objects.read(&snapshot.commit, Kind::Commit)?;
+        let metadata = CommitMetadata::read(&bytes, snapshot.commit.kind())?;
+        let tag = match tag {
+            Some((_, id)) if objects.kind(id) == Some(Kind::Tag) => {
+                Some(TagMetadata::read(id, &objects.read(id, Kind::Tag)?)?)
+            }
+            Some((name, _)) => Some(TagMetadata::lightweight(name)),
+            None => None,
+        };
+        Ok(Self { snapshot, reference, metadata, tag })
     }
 }
 
-/// Opens the commit that a reference stands for.
-pub fn open(
-    url: &GitUrl,
-    reference: &GitReference,
-    limits: &Limits,
-    cancel: &AtomicBool,
-) -> Result<Checkout, Error> {
-    match url {
-        GitUrl::Ssh(_) => Err(Error::Ssh { url: url.to_string() }),
-        GitUrl::Local(path) => open_local(path, url, reference, limits),
-        GitUrl::Http(http_url) => {
-            let http = Arc::new(Http::new()?);
-            watched(&url.to_string(), limits.time, cancel, |stop| {
-                let mut connection = Connection::open(&http, http_url, limits, stop)?;
-                let target = connection.target(reference)?;
-                fetch(connection, http_url, &target, limits)
-            })
-        }
-    }
-}
-
-pub(crate) fn open_local(
-    path: &Path,
-    url: &GitUrl,
-    reference: &GitReference,
-    limits: &Limits,
-) -> Result<Checkout, Error> {
-    let found = local::find(path, url, reference)?;
-    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Ok(Checkout::new(&place.display(), found.name, found.snapshot, found.objects, limits))
-}
-
+/// Receives what was found on a server.
 pub(crate) fn fetch(
     connection: Connection<'_>,
-    url: &HttpUrl,
     target: &Target,
-    limits: &Limits,
+    selection: &Selection,
 ) -> Result<Checkout, Error> {
+    let (session, address) = (connection.session, connection.address);
+    let broken = |reason| Error::Broken { url: address.to_string(), reason };
     let objects = connection.fetch(target)?;
-    let snapshot = objects
-        .snapshot(&target.commit)
-        .map_err(|reason| Error::Broken { url: url.to_string(), reason })?
-        .ok_or_else(|| Error::NotACommit { url: url.to_string(), reference: target.reference() })?;
-    let place = format!("/{}{}", url.url.authority(), url.url.path().trim_end_matches('/'));
-    Ok(Checkout::new(&place, target.reference(), snapshot, objects, limits))
+    let snapshot = objects.snapshot(&target.commit).map_err(broken)?.ok_or_else(|| {
+        Error::NotACommit { url: address.to_string(), reference: target.reference() }
+    })?;
+    let found =
+        Found::read(&objects, snapshot, target.reference(), target.tag()).map_err(broken)?;
+    let mut contents = Contents::new(objects, snapshot.tree);
+    if selection.submodules {
+        submodules::fetch(session, address, selection, &mut contents)?;
+    }
+    Checkout::new(&address.place(), found, contents, selection, session.limits)
 }
 
 impl Checkout {
-    fn new(
+    pub(crate) fn new(
         place: &dyn fmt::Display,
-        reference: String,
-        snapshot: Snapshot,
-        objects: Objects,
+        found: Found,
+        contents: Contents,
+        selection: &Selection,
         limits: &Limits,
-    ) -> Self {
-        let commit = snapshot.commit.to_string();
+    ) -> Result<Self, Error> {
+        let Found { snapshot, reference, metadata, tag } = found;
         let root = PathBuf::from(format!("{place}@{}", snapshot.commit.to_hex_with_len(12)));
-        let tree = GitTree::new(root.clone(), snapshot.tree, objects, limits.objects);
-        Self { commit, reference, tree: Arc::new(tree), root }
+        let tree = GitTree::new(root.clone(), contents, &selection.directories, limits.objects);
+        for directory in &selection.directories {
+            if !tree.has(directory) {
+                return Err(Error::NoDirectory { directory: directory.display().to_string() });
+            }
+        }
+        let commit = snapshot.commit.to_string();
+        Ok(Self { commit, reference, metadata, tag, tree: Arc::new(tree), root })
+    }
+
+    /// Where it was found, for comparisons with what [`crate::Client::resolve`] finds.
+    pub fn resolved(&self) -> Commit {
+        Commit { id: self.commit.clone(), reference: self.reference.clone() }
     }
 }

@@ -11,14 +11,46 @@ pub enum Error {
     #[error("not the URL of a repository: {reason}")]
     InvalidUrl { reason: String },
 
-    #[error("'{url}' is reached over ssh, which is not available yet")]
-    Ssh { url: String },
+    #[error("'{url}' is reached over ssh, and there is no key for it")]
+    NoIdentity { url: String },
+
+    #[error("'{url}' is reached over ssh, and no known host is given to compare it with")]
+    NoKnownHosts { url: String },
+
+    /// Keys and certificates themselves are not shown.
+    #[error("{what} cannot be used")]
+    Unusable { what: &'static str },
+
+    /// A private key; what is in it is not shown.
+    #[error("the ssh key {reason}")]
+    Identity { reason: &'static str },
+
+    #[error("{host} shows a key of type {kind} that is not among its known ones")]
+    UnknownHost { host: String, kind: String },
+
+    #[error("{host} shows a key of type {kind} that is marked as revoked")]
+    RevokedHost { host: String, kind: String },
+
+    #[error("{host} does not accept the key of type {kind} from user {user}")]
+    Refused { host: String, user: String, kind: String },
 
     #[error("'{url}' is not a Git repository")]
     NotARepository { url: String },
 
     #[error("'{url}' has no {reference}")]
     NoReference { url: String, reference: String },
+
+    #[error("'{url}' is empty")]
+    Empty { url: String },
+
+    #[error("'{range}' is no range of versions: {reason}")]
+    InvalidRange { range: String, reason: String },
+
+    #[error("sparse checkout dir '{directory}' does not exist in repository")]
+    NoDirectory { directory: String },
+
+    #[error("submodule '{path}' of '{url}' {reason}")]
+    Submodule { url: String, path: String, reason: &'static str },
 
     #[error("{reference} of '{url}' is no commit")]
     NotACommit { url: String, reference: String },
@@ -31,6 +63,10 @@ pub enum Error {
 
     #[error("'{url}' cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
+
+    /// In the words of the other side.
+    #[error("'{url}' refuses: {reason}")]
+    Rejected { url: String, reason: String },
 
     #[error("'{url}' redirects {reason}")]
     Redirected { url: String, reason: &'static str },
@@ -58,7 +94,10 @@ impl Error {
     /// What to try.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Ssh { .. } => Some("ssh comes with the controller; use https"),
+            Self::NoIdentity { .. } => Some("use https, or give a private key"),
+            Self::UnknownHost { .. } => {
+                Some("compare with `ssh-keyscan`, and add the key to known_hosts if it is right")
+            }
             Self::NoReference { .. } => {
                 Some("is the name spelled as in the repository? Commits need all their digits")
             }

@@ -5,22 +5,19 @@
 
 use std::{
     future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    rc::Rc,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use bytes::Bytes;
 use reqwest::{
-    Client, Response, StatusCode,
+    Certificate, Client, Identity, Response, StatusCode,
     header::{AUTHORIZATION, HeaderMap, HeaderValue, LOCATION},
     redirect::Policy,
 };
-use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use crate::{Error, error::chain, limits::LOOK, url::HttpUrl};
+use crate::{Access, Error, error::chain, limits::Budget, url::HttpUrl, waiting::Waiter};
 
 /// How often a server may send us elsewhere.
 const MAX_REDIRECTS: usize = 5;
@@ -29,8 +26,7 @@ const MAX_REDIRECTS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Http {
     client: Client,
-    /// There until the end.
-    runtime: Option<Runtime>,
+    waiter: Waiter,
 }
 
 /// One repository or file: what may be received for it, and until when.
@@ -39,29 +35,38 @@ pub(crate) struct Exchange {
     http: Arc<Http>,
     stop: Arc<AtomicBool>,
     target: HttpUrl,
-    limit: u64,
-    received: u64,
+    budget: Rc<Budget>,
 }
 
 impl Http {
-    pub(crate) fn new() -> Result<Self, Error> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Scratch)?;
-        let client = Client::builder()
+    pub(crate) fn new(access: &Access) -> Result<Self, Error> {
+        let mut client = Client::builder()
             // Followed here, where credentials can be kept from strangers.
             .redirect(Policy::none())
-            .user_agent(concat!("flumen/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Error::Scratch(std::io::Error::other(chain(&error))))?;
-        Ok(Self { client, runtime: Some(runtime) })
-    }
-}
-
-impl Drop for Http {
-    /// Looking up a name cannot be interrupted; nobody waits for it here.
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+            .user_agent(concat!("flumen/", env!("CARGO_PKG_VERSION")));
+        if let Some(authorities) = &access.authorities {
+            let authorities = Certificate::from_pem_bundle(authorities)
+                .ok()
+                .filter(|found| !found.is_empty())
+                .ok_or(Error::Unusable { what: "the certificates of the authorities" })?;
+            client = client.tls_certs_merge(authorities);
         }
+        if let Some(certificate) = &access.certificate {
+            let pem = [certificate.chain.as_slice(), b"\n", &certificate.key].concat();
+            let unusable = Error::Unusable { what: "the client's certificate and its key" };
+            client = client.identity(Identity::from_pem(&pem).map_err(|_| unusable)?);
+        }
+        if let Some(proxy) = &access.proxy {
+            let unusable = Error::Unusable { what: "the address of the proxy" };
+            let mut through = reqwest::Proxy::all(proxy.url.clone()).map_err(|_| unusable)?;
+            if !proxy.username.is_empty() {
+                through = through.basic_auth(&proxy.username, &proxy.password);
+            }
+            client = client.no_proxy().proxy(through);
+        }
+        let client =
+            client.build().map_err(|error| Error::Scratch(std::io::Error::other(chain(&error))))?;
+        Ok(Self { client, waiter: Waiter::new()? })
     }
 }
 
@@ -69,11 +74,11 @@ impl Exchange {
     pub(crate) fn new(
         http: &Arc<Http>,
         target: &HttpUrl,
-        limit: u64,
+        budget: &Rc<Budget>,
         stop: &Arc<AtomicBool>,
     ) -> Self {
         let (http, stop) = (Arc::clone(http), Arc::clone(stop));
-        Self { http, stop, target: target.clone(), limit, received: 0 }
+        Self { http, stop, target: target.clone(), budget: Rc::clone(budget) }
     }
 
     /// The address, for messages.
@@ -116,32 +121,19 @@ impl Exchange {
     }
 
     /// The next part of a response; none at its end.
-    pub(crate) fn chunk(&mut self, response: &mut Response) -> Result<Option<Bytes>, Error> {
+    pub(crate) fn chunk(&self, response: &mut Response) -> Result<Option<Bytes>, Error> {
         let chunk = self.wait(response.chunk())?;
-        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        if self.received > self.limit {
-            return Err(Error::TooLarge { url: self.shown(), limit: self.limit });
-        }
+        let length = chunk.as_ref().map_or(0, Bytes::len);
+        self.budget.spend_bytes(length, &self.target)?;
         Ok(chunk)
     }
 
     /// Waits for an answer, or for the end of our patience.
     fn wait<T>(&self, answer: impl Future<Output = Result<T, reqwest::Error>>) -> Result<T, Error> {
-        let stopped = async {
-            while !self.stop.load(Ordering::Relaxed) {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
         let unreachable = |reason| Error::Unreachable { url: self.shown(), reason };
-        let outcome = async {
-            tokio::select! {
-                answer = answer => answer.map_err(|error| unreachable(chain(&error.without_url()))),
-                // Who watches knows the reason better.
-                () = stopped => Err(unreachable("stopped".to_owned())),
-            }
-        };
-        match &self.http.runtime {
-            Some(runtime) => runtime.block_on(outcome),
+        match self.http.waiter.wait(&self.stop, answer) {
+            Some(answer) => answer.map_err(|error| unreachable(chain(&error.without_url()))),
+            // Who watches knows the reason better.
             None => Err(unreachable("stopped".to_owned())),
         }
     }

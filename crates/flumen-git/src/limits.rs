@@ -1,6 +1,8 @@
 //! What fetching may cost, and the watch over it.
 
 use std::{
+    cell::Cell,
+    fmt,
     path::PathBuf,
     sync::{
         Arc,
@@ -11,19 +13,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::Error;
+use crate::{Error, waiting::LOOK};
 
 /// How much one repository or file may cost.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// From the first connection to the last byte.
     pub time: Duration,
-    /// Received for one repository.
+    /// Received for one repository and its submodules.
     pub bytes: u64,
     /// Received for one file that is no repository.
     pub file_bytes: u64,
-    /// Files, directories and commits that a repository sends, and entries of directories that are
-    /// read from it.
+    /// Files, directories and commits that a repository and its submodules send, and entries of
+    /// directories that are read from them.
     pub objects: u32,
     /// The directory in which fetched repositories are kept while they are read; the system's for
     /// temporary files if none is given.
@@ -42,8 +44,52 @@ impl Default for Limits {
     }
 }
 
-/// Long enough to cost nothing, short enough to seem immediate.
-pub(crate) const LOOK: Duration = Duration::from_millis(50);
+/// What may still be received: for a repository together with its submodules, or for a file.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    bytes: Cell<u64>,
+    bytes_limit: u64,
+    objects: Cell<u32>,
+    objects_limit: u32,
+}
+
+impl Budget {
+    pub(crate) fn of_repository(limits: &Limits) -> Self {
+        Self::new(limits.bytes, limits.objects)
+    }
+
+    pub(crate) fn of_file(limits: &Limits) -> Self {
+        Self::new(limits.file_bytes, 0)
+    }
+
+    fn new(bytes: u64, objects: u32) -> Self {
+        Self {
+            bytes: Cell::new(bytes),
+            bytes_limit: bytes,
+            objects: Cell::new(objects),
+            objects_limit: objects,
+        }
+    }
+
+    pub(crate) fn spend_bytes(&self, count: usize, url: &dyn fmt::Display) -> Result<(), Error> {
+        let left = self
+            .bytes
+            .get()
+            .checked_sub(count as u64)
+            .ok_or_else(|| Error::TooLarge { url: url.to_string(), limit: self.bytes_limit })?;
+        self.bytes.set(left);
+        Ok(())
+    }
+
+    pub(crate) fn spend_objects(&self, count: u32, url: &dyn fmt::Display) -> Result<(), Error> {
+        let left = self.objects.get().checked_sub(count).ok_or_else(|| Error::TooManyObjects {
+            url: url.to_string(),
+            limit: self.objects_limit,
+        })?;
+        self.objects.set(left);
+        Ok(())
+    }
+}
 
 /// Runs `work` with a flag that goes up when the time is over or the caller wants no more.
 pub(crate) fn watched<T>(

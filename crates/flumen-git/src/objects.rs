@@ -83,6 +83,18 @@ impl Objects {
         Ok(None)
     }
 
+    /// When a commit was made, in seconds since 1970.
+    pub(crate) fn time(&self, commit: &ObjectId) -> i64 {
+        let bytes = self.read(commit, Kind::Commit).unwrap_or_default();
+        CommitRefIter::from_bytes(&bytes, commit.kind())
+            .committer()
+            .map_or(0, |committer| committer.seconds())
+    }
+
+    pub(crate) fn kind(&self, id: &ObjectId) -> Option<Kind> {
+        self.handle.header(id).ok().map(|header| header.kind())
+    }
+
     fn find(&self, id: &ObjectId, buffer: &mut Vec<u8>) -> Result<Kind, String> {
         match self.handle.try_find(id, buffer) {
             Ok(Some(data)) => Ok(data.kind),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    rc::Rc,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
@@ -10,11 +11,11 @@ use flumen_kustomize::{RemoteError, RemoteTree, RemoteTrees, RepositoryRequest};
 use reqwest::header::HeaderMap;
 
 use crate::{
-    Checkout, Error, GitReference, GitUrl, Limits,
-    checkout::{fetch, open_local},
-    connection::Connection,
-    http::{Exchange, Http},
-    limits::watched,
+    Access, Checkout, Client, Error, GitReference, GitUrl, Limits, Selection,
+    checkout::fetch,
+    connection::{Connection, Session},
+    http::Exchange,
+    limits::{Budget, watched},
     url::HttpUrl,
 };
 
@@ -27,15 +28,13 @@ const FILE_TIME: Duration = Duration::from_secs(30);
 /// Repositories and files from the network, each fetched once.
 #[derive(Debug)]
 pub struct Remotes {
-    limits: Limits,
+    client: Client,
     cancel: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Made when it is needed first: most builds are local.
-    http: Option<Arc<Http>>,
     /// What references stood for when they were asked for first. A branch that moves while a build
     /// runs does not tear it apart.
     references: HashMap<(String, Option<String>), RemoteTree>,
@@ -46,7 +45,7 @@ struct State {
 impl Remotes {
     /// Whoever raises `cancel` ends what is being fetched.
     pub fn new(limits: Limits, cancel: Arc<AtomicBool>) -> Self {
-        Self { limits, cancel, state: Mutex::default() }
+        Self { client: Client::new(Access::default(), limits), cancel, state: Mutex::default() }
     }
 
     /// One thing is fetched at a time: whoever asks for the same in the meantime finds it here.
@@ -61,23 +60,24 @@ impl Remotes {
     ) -> Result<RemoteTree, Error> {
         let url = GitUrl::parse(&request.url)?;
         let reference = request.reference.clone().map_or(GitReference::Default, GitReference::Name);
-        let limits = Limits {
-            time: request.timeout.unwrap_or(self.limits.time).min(MAX_TIME),
-            ..self.limits.clone()
-        };
+        let limits = &self.client.limits;
+        let limits =
+            Limits { time: request.timeout.unwrap_or(limits.time).min(MAX_TIME), ..limits.clone() };
+        let selection = Selection::default();
         match &url {
-            GitUrl::Ssh(_) => Err(Error::Ssh { url: url.to_string() }),
-            GitUrl::Local(path) => Ok(remote_tree(open_local(path, &url, &reference, &limits)?)),
-            GitUrl::Http(http_url) => {
-                let http = state.http()?;
+            GitUrl::Local(path) => {
+                Ok(remote_tree(self.client.open_local(path, &url, &reference, &selection)?))
+            }
+            GitUrl::Remote(address) => {
                 watched(&url.to_string(), limits.time, &self.cancel, |stop| {
-                    let mut connection = Connection::open(&http, http_url, &limits, stop)?;
+                    let session = Session::new(&self.client, &limits, stop);
+                    let mut connection = Connection::open(&session, address)?;
                     let target = connection.target(&reference)?;
                     let key = (request.url.clone(), target.commit.to_string());
                     if let Some(known) = state.commits.get(&key) {
                         return Ok(known.clone());
                     }
-                    let fetched = remote_tree(fetch(connection, http_url, &target, &limits)?);
+                    let fetched = remote_tree(fetch(connection, &target, &selection)?);
                     state.commits.insert(key, fetched.clone());
                     Ok(fetched)
                 })
@@ -85,12 +85,13 @@ impl Remotes {
         }
     }
 
-    fn fetch_file(&self, state: &mut State, url: &str) -> Result<Vec<u8>, Error> {
+    fn fetch_file(&self, url: &str) -> Result<Vec<u8>, Error> {
         let http_url = HttpUrl::parse(url)?;
-        let http = state.http()?;
-        let time = self.limits.time.min(FILE_TIME);
+        let http = self.client.http()?;
+        let time = self.client.limits.time.min(FILE_TIME);
+        let budget = Rc::new(Budget::of_file(&self.client.limits));
         watched(&http_url.to_string(), time, &self.cancel, |stop| {
-            let mut exchange = Exchange::new(&http, &http_url, self.limits.file_bytes, stop);
+            let exchange = Exchange::new(&http, &http_url, &budget, stop);
             let mut response = exchange.get(&http_url.url, &HeaderMap::new())?;
             let mut content = Vec::new();
             while let Some(chunk) = exchange.chunk(&mut response)? {
@@ -98,17 +99,6 @@ impl Remotes {
             }
             Ok(content)
         })
-    }
-}
-
-impl State {
-    fn http(&mut self) -> Result<Arc<Http>, Error> {
-        if let Some(http) = &self.http {
-            return Ok(Arc::clone(http));
-        }
-        let http = Arc::new(Http::new()?);
-        self.http = Some(Arc::clone(&http));
-        Ok(http)
     }
 }
 
@@ -129,7 +119,7 @@ impl RemoteTrees for Remotes {
         if let Some(known) = state.files.get(url) {
             return Ok(known.clone());
         }
-        let content = self.fetch_file(&mut state, url).map_err(remote_error)?;
+        let content = self.fetch_file(url).map_err(remote_error)?;
         state.files.insert(url.to_owned(), content.clone());
         Ok(content)
     }

@@ -21,6 +21,23 @@ use url::Url;
 
 use crate::{Error, http::Exchange};
 
+/// What gix cannot carry: why something went wrong on the way, in our own terms.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure(Rc<RefCell<Option<Error>>>);
+
+impl Failure {
+    /// Keeps an error where callers find it, and gives gix one it understands.
+    pub(crate) fn keep(&self, error: Error) -> io::Error {
+        let told = io::Error::other(error.to_string());
+        *self.0.borrow_mut() = Some(error);
+        told
+    }
+
+    pub(crate) fn take(&self) -> Option<Error> {
+        self.0.borrow_mut().take()
+    }
+}
+
 /// Carries requests of gix to a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Line(Rc<RefCell<State>>);
@@ -28,20 +45,14 @@ pub(crate) struct Line(Rc<RefCell<State>>);
 #[derive(Debug)]
 struct State {
     exchange: Exchange,
-    /// What gix cannot carry: the reason in our own terms.
-    failure: Option<Error>,
+    failure: Failure,
     /// Where the repository turned out to be.
     redirected_base: Option<String>,
 }
 
 impl Line {
-    pub(crate) fn new(exchange: Exchange) -> Self {
-        Self(Rc::new(RefCell::new(State { exchange, failure: None, redirected_base: None })))
-    }
-
-    /// Why the last request failed, if it did so on the way.
-    pub(crate) fn take_failure(&self) -> Option<Error> {
-        self.0.borrow_mut().failure.take()
+    pub(crate) fn new(exchange: Exchange, failure: Failure) -> Self {
+        Self(Rc::new(RefCell::new(State { exchange, failure, redirected_base: None })))
     }
 
     fn ask(
@@ -60,13 +71,6 @@ impl Line {
         let answer = Rc::new(RefCell::new(Answer::Asked(Box::new(request))));
         let headers = Headers { line: self.clone(), answer: Rc::clone(&answer), text: None };
         Ok((headers, Body { line: self.clone(), answer, chunk: Bytes::new() }))
-    }
-
-    /// Keeps an error where callers find it, and gives gix one it understands.
-    fn fail(&self, error: Error) -> io::Error {
-        let told = io::Error::other(error.to_string());
-        self.0.borrow_mut().failure = Some(error);
-        told
     }
 }
 
@@ -141,7 +145,7 @@ enum Answer {
 fn with_response<T>(
     line: &Line,
     answer: &RefCell<Answer>,
-    use_it: impl FnOnce(&mut Exchange, &mut Response) -> Result<T, Error>,
+    use_it: impl FnOnce(&Exchange, &mut Response) -> Result<T, Error>,
 ) -> io::Result<Option<T>> {
     let mut answer = answer.borrow_mut();
     let result = (|| {
@@ -151,13 +155,13 @@ fn with_response<T>(
             *answer = Answer::Arrived(response);
         }
         match &mut *answer {
-            Answer::Arrived(response) => use_it(&mut state.exchange, response).map(Some),
+            Answer::Arrived(response) => use_it(&state.exchange, response).map(Some),
             _ => Ok(None),
         }
     })();
     result.map_err(|error| {
         *answer = Answer::Over;
-        line.fail(error)
+        line.0.borrow().failure.keep(error)
     })
 }
 

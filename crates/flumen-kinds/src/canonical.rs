@@ -1,17 +1,22 @@
 //! The form that Go prints: which fields are there although nothing was given, and which are not
 //! although something was.
 
-use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
+use flumen_schema::api::{Api, ApiKind, Field, Form, Presence, Type, TypeId};
 use serde_json::{Map, Value};
 
-use crate::decode::decode_value;
+use crate::decode::{Keeps, Names, decode_value_with};
 
 /// Brings an object that fits its type into the form that Go prints. What does not fit is left as it
 /// is.
 pub(crate) fn canonical(object: &mut Value, of: TypeId) {
-    if let Ok(decoded) = decode_value(object, of) {
+    if let Ok(decoded) = decode_value_with(object, of, Keeps::Stored, Names::All) {
         *object = decoded.object;
     }
+}
+
+/// Brings an object that was read loosely into the form that is stored.
+pub fn tighten(object: &mut Value, kind: &ApiKind) {
+    canonical(object, kind.object);
 }
 
 /// An object of which nothing was given, without its kind.

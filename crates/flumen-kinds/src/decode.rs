@@ -2,7 +2,8 @@
 //!
 //! [`decode`] does what the server does before it looks at an object: it finds out what the body says
 //! it is, reads it into that type, and compares it with what the request is about. What comes back
-//! is canonical, see `canonical`. Whether a field that is unknown or there twice is an error
+//! is canonical, see `canonical`, or can be made so with [`tighten`](crate::tighten) once the owners of
+//! its fields are known. Whether a field that is unknown or there twice is an error
 //! or a warning is up to the caller.
 
 mod head;
@@ -23,6 +24,7 @@ pub(crate) use leaf::{encode_bytes, float, is_extra_value};
 use serde_json::Value;
 pub use target::Target;
 use thiserror::Error;
+pub(crate) use typed::{Keeps, Names};
 pub use untyped::{CustomTarget, decode_custom};
 
 use crate::{document, json, protobuf};
@@ -41,6 +43,11 @@ pub struct Decoded {
     pub object: Value,
     /// What a strict server refuses.
     pub strict: Strict,
+    /// Whether a list or map outside of the metadata was given with nothing in it. To some kinds that is a change
+    /// of what is wanted, see [`counts_empty`](crate::counts_empty).
+    pub has_empty: bool,
+    /// Whether it differs from the form that is stored: by lists without items, or by how amounts are spelled.
+    pub is_loose: bool,
 }
 
 /// Fields that are unknown or there twice, in the order of the body.
@@ -118,7 +125,8 @@ pub fn decode(body: &[u8], media: Media, target: &Target) -> Result<Decoded, Dec
             let found = target.check(&head)?;
             let object = protobuf::read(envelope.raw, found)
                 .map_err(|problem| target.unfit(&head, problem))?;
-            target.finish(&head, object, Strict::default())
+            let strict = Strict::default();
+            target.finish(&head, Decoded { object, strict, has_empty: false, is_loose: false })
         }
     }
 }
@@ -131,21 +139,39 @@ fn decode_node(
 ) -> Result<Decoded, DecodeError> {
     let head = Head::of(root).map_err(unrecognized)?.or(target);
     let found = target.check(&head)?;
-    let read = typed::read(root, found).map_err(|problem| target.unfit(&head, problem))?;
-    strict.errors = read.strict;
-    target.finish(&head, read.object, strict)
+    let read = typed::read(root, found, Keeps::Given, Names::All)
+        .map_err(|problem| target.unfit(&head, problem))?;
+    let typed::Read { object, strict: errors, has_empty, is_loose } = read;
+    strict.errors = errors;
+    target.finish(&head, Decoded { object, strict, has_empty, is_loose })
 }
 
 /// Reads a value that is known to be of a type, such as the result of a patch. The error is Go's
 /// message.
 pub fn decode_value(value: &Value, of: TypeId) -> Result<Decoded, String> {
+    decode_value_with(value, of, Keeps::Given, Names::All)
+}
+
+/// The same for a value that the real server puts into its types without a text in between. What is unknown in
+/// the values of a map is named without their keys.
+pub fn decode_restored(value: &Value, of: TypeId) -> Result<Decoded, String> {
+    decode_value_with(value, of, Keeps::Given, Names::NoKeys)
+}
+
+pub(crate) fn decode_value_with(
+    value: &Value,
+    of: TypeId,
+    keeps: Keeps,
+    names: Names,
+) -> Result<Decoded, String> {
     let tape = json::Tape::of(value);
     if !value.is_object() {
         Head::of(tape.root())?;
     }
-    let read = typed::read(tape.root(), of)?;
-    let strict = Strict { errors: read.strict, yaml: Vec::new() };
-    Ok(Decoded { object: read.object, strict })
+    let read = typed::read(tape.root(), of, keeps, names)?;
+    let typed::Read { object, strict, has_empty, is_loose } = read;
+    let strict = Strict { errors: strict, yaml: Vec::new() };
+    Ok(Decoded { object, strict, has_empty, is_loose })
 }
 
 /// Why a text is no JSON, in the words of Go.

@@ -25,6 +25,10 @@ fn push(out: &mut String, value: &Value, form: Option<&Form>, touched: &Value) {
                 known.extend(fields.iter().filter_map(|field| {
                     Some((field.name, members.get(field.name)?, Some(&field.form)))
                 }));
+                // What was copied here from elsewhere may have other members.
+                let is_known = |key: &str| Api::get().type_of(*of).field(key).is_some();
+                let others = members.iter().filter(|(key, _)| !is_known(key));
+                known.extend(others.map(|(key, value)| (key.as_str(), value, None)));
             }
             push_members(out, known.into_iter(), touched);
         }
@@ -88,7 +92,7 @@ mod tests {
         check(
             Value::Null,
             &format!(
-                r#"{{"kind":"Deployment","apiVersion":"apps/v1","metadata":{{"name":"n","uid":"u"}},"spec":{{"selector":null,"strategy":{strategy}}}}}"#
+                r#"{{"kind":"Deployment","apiVersion":"apps/v1","metadata":{{"name":"n","uid":"u"}},"spec":{{"selector":null,"strategy":{strategy},"replica":1}}}}"#
             ),
         );
         check(

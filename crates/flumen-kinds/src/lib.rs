@@ -19,11 +19,11 @@ pub mod table;
 mod validate;
 mod warnings;
 
-pub use canonical::zero;
+pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
-    CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom, decode_value,
-    duplicates, restore_fault, syntax_fault,
+    CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom,
+    decode_restored, decode_value, duplicates, restore_fault, syntax_fault,
 };
 pub use defaults::{default, default_type, inherit_early};
 pub use document::Document;
@@ -31,8 +31,9 @@ pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use pods::total_resources;
 pub use prepare::{
-    creates_on_update, finish_create, prepare_create, prepare_subresource_update, prepare_update,
-    reset_fields, updates_without_version,
+    count, counts_empty, creates_on_update, finish_create, hide, prepare_create,
+    prepare_subresource_update, prepare_update, reset_fields, sign_of_hidden,
+    updates_without_version,
 };
 pub use validate::{
     NameRule, validate_any_update, validate_create, validate_metadata, validate_metadata_update,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub(crate) use pods::quality_of_service;
 pub(crate) use single::{TEMPLATE_GENERATION, drop_template_generation};
-pub use strategy::{creates_on_update, reset_fields, updates_without_version};
+pub use strategy::{counts_empty, creates_on_update, reset_fields, updates_without_version};
 
 use crate::canonical::zero_form;
 use crate::read::Read;
@@ -87,6 +87,22 @@ pub fn prepare_subresource_update(
     keep_meta(new, old);
 }
 
+/// Removes what is stored of an object and shown to nobody who reads it.
+pub fn hide(kind: &ApiKind, object: &mut Value) {
+    if hides(kind) {
+        services::hide_policy(object);
+    }
+}
+
+/// What the text of an object has if something of it is to be hidden.
+pub fn sign_of_hidden(kind: &ApiKind) -> Option<&'static [u8]> {
+    hides(kind).then_some(services::OUTSIDE.as_bytes())
+}
+
+fn hides(kind: &ApiKind) -> bool {
+    (kind.group, kind.kind) == ("", "Service")
+}
+
 /// The status of an object that nobody has looked at yet.
 fn empty_status(kind: &ApiKind) -> Value {
     let status = Api::get().type_of(kind.object).field("status");
@@ -100,7 +116,8 @@ fn keep_generation(new: &mut Value, old: &Value) {
     }
 }
 
-fn count(new: &mut Value, old: &Value) {
+/// Counts an update as a change of what is wanted.
+pub fn count(new: &mut Value, old: &Value) {
     let generation = old.part("metadata").int("generation") + 1;
     set_meta(new, "generation", generation.into());
 }

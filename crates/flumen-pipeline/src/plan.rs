@@ -216,7 +216,11 @@ fn git_source_of(
             GitReference::Default => String::new(),
             GitReference::Branch(name) => format!("refs/heads/{name}"),
             GitReference::Tag(name) => format!("refs/tags/{name}"),
-            GitReference::Commit(name) | GitReference::Name(name) => name.clone(),
+            GitReference::Commit(name)
+            | GitReference::CommitOf { commit: name, .. }
+            | GitReference::Full(name)
+            | GitReference::Semver(name)
+            | GitReference::Name(name) => name.clone(),
         },
         path: repository.directory.clone(),
     })

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods, reason = "keeps artifacts on disk")]
 
 mod checksum;
+pub mod git;
 pub mod ignore;
 pub mod import;
 pub mod oci;

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `/files/NAME` | a file given with [`GitServer::put_file`] |
 //! | `/private/REPO` | only for user `me` with password `secret` |
+//! | `/token/REPO` | only for who bears the token `t0ken` |
 //! | `/v0/REPO` | without version 2 of the protocol |
 //! | `/page/REPO` | a page for people, and the repository for Git |
 //! | `/moved/REPO` | a redirection to the repository |
@@ -18,7 +19,7 @@
 //! What should never go wrong panics, as tests do.
 #![allow(clippy::missing_panics_doc, reason = "said once for all of it")]
 
-mod repository;
+pub(crate) mod repository;
 mod request;
 
 use std::{
@@ -96,6 +97,11 @@ impl GitServer {
         format!("http://{user}@127.0.0.1:{}/{path}", self.port)
     }
 
+    /// Where the server listens on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Makes a repository with an empty `main` branch.
     pub fn create_repository(&self, name: &str) -> GitRepository {
         GitRepository::create(&self.shared.directory.path().join(name))
@@ -150,6 +156,10 @@ impl Shared {
                 let challenge = "WWW-Authenticate: Basic realm=\"private\"\r\n";
                 respond(&mut stream, "401 Unauthorized", challenge, b"")
             }
+            "token" if request.header("authorization") != Some("Bearer t0ken") => {
+                let challenge = "WWW-Authenticate: Bearer realm=\"token\"\r\n";
+                respond(&mut stream, "401 Unauthorized", challenge, b"")
+            }
             "page" if !is_for_git => {
                 let page = b"<!DOCTYPE html>\n<html><body>a: repository: {</body></html>\n";
                 respond(&mut stream, "200 OK", "Content-Type: text/html\r\n", page)
@@ -175,7 +185,9 @@ impl Shared {
                     stream.write_all(&[b'#'; 4096])?;
                 }
             }
-            "private" | "page" => self.run_backend(&mut stream, &request, rest, &Manner::default()),
+            "private" | "token" | "page" => {
+                self.run_backend(&mut stream, &request, rest, &Manner::default())
+            }
             "v0" => {
                 let manner = Manner { is_old: true, ..Manner::default() };
                 self.run_backend(&mut stream, &request, rest, &manner)

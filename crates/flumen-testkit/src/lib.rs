@@ -30,6 +30,8 @@ mod random;
 mod real_registry;
 #[cfg(feature = "network")]
 mod registries;
+#[cfg(unix)]
+mod ssh_server;
 mod tools;
 
 pub use archive::{Archive, ArchiveError, Content, Entry};
@@ -53,4 +55,6 @@ pub use real_registry::{
 };
 #[cfg(feature = "network")]
 pub use registries::{EmbeddedRegistry, TestRegistry, for_each_registry};
+#[cfg(unix)]
+pub use ssh_server::{SshKey, SshServer};
 pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tool_cache};

@@ -32,8 +32,9 @@ pub enum Origin {
 }
 
 /// All judges.
-pub const TOOLS: [Tool; 9] = [
+pub const TOOLS: [Tool; 10] = [
     Tool { name: "skopeo", origin: Origin::Debian("skopeo") },
+    Tool { name: "sshd", origin: Origin::Debian("openssh-server") },
     Tool { name: "docker-registry", origin: Origin::Debian("docker-registry") },
     Tool {
         name: "crane",

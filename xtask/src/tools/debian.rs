@@ -29,7 +29,9 @@ pub(super) fn install(package: &str, program: &str, cache: &Path) -> Result<&'st
     let mut apt = Apt { archives: home.join(package).join("archives"), private: None, home: &home };
     fs::create_dir_all(&apt.archives)?;
     apt.download(package, &root)?;
-    let binary = root.join("usr/bin").join(program);
+    let places = ["usr/bin", "usr/sbin"].map(|place| root.join(place).join(program));
+    let binary = places.into_iter().find(|path| path.is_file());
+    let binary = binary.ok_or_else(|| format!("`{package}` holds no program `{program}`"))?;
     add_libraries(&mut apt, package, &binary, &root)?;
     write_script(&binary, &library_directories(&root)?, &cache.join("bin").join(program))?;
     Ok("from Debian's package")

@@ -93,11 +93,6 @@ impl Attempt<'_> {
         if self.is_own(version) { object.clone() } else { rules::from_hub(version, object.clone()) }
     }
 
-    /// The way back.
-    pub(super) fn unversioned(&self, object: Value, version: &Resource) -> Value {
-        if self.is_own(version) { object } else { rules::to_hub(version, object) }
-    }
-
     /// Whether objects are in this version already: built-in ones are in the version that is stored,
     /// custom ones in that of the request.
     fn is_own(&self, version: &Resource) -> bool {

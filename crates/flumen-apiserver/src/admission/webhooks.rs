@@ -187,8 +187,11 @@ fn patched(
     patch
         .apply(&mut after)
         .map_err(|_| ApiError::internal(format!("the patch of webhook {name:?} does not apply")))?;
-    let read = rules::read_value(version, &after).map_err(ApiError::internal)?;
+    let mut read = rules::read_value(version, &after).map_err(ApiError::internal)?;
+    if read.is_loose {
+        rules::tighten(version, &mut read.object);
+    }
     let changed = read.object != before;
-    *object = attempt.unversioned(read.object, version);
+    *object = rules::to_hub(version, read.object);
     Ok(changed)
 }

@@ -36,7 +36,6 @@ pub(crate) fn list(
     metadata: &Value,
     items: &[Entry],
 ) -> Result<Vec<u8>, ApiError> {
-    let is_stored = rules::is_hub(resource);
     let size = items.iter().map(|entry| entry.value.len() + 64).sum::<usize>() + 256;
     let mut out = Vec::with_capacity(size);
     let text = |value: &str| Value::from(value).to_string();
@@ -47,6 +46,7 @@ pub(crate) fn list(
         if place > 0 {
             out.push(b',');
         }
+        let is_stored = rules::is_presented_as_stored(resource, &entry.value);
         if !(is_stored && splice::item(&entry.value, entry.revision, &mut out)) {
             let item = represent::item(resource, entry)?;
             serde_json::to_writer(&mut out, &item).map_err(ApiError::internal)?;

@@ -135,8 +135,16 @@ pub(crate) fn check_producible(header: &str, endpoint: Endpoint) -> Result<(), A
     .with_details(Details::default()))
 }
 
+/// What an endpoint can do beyond giving an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abilities {
+    pub watch: bool,
+    pub tables: bool,
+}
+
 /// The second check: the best clause that can be met, with its parameters.
-pub(crate) fn negotiate(header: &str, watch: bool) -> Result<Accepted, ApiError> {
+pub(crate) fn negotiate(header: &str, abilities: Abilities) -> Result<Accepted, ApiError> {
+    let Abilities { watch, tables } = abilities;
     if header.is_empty() {
         return Ok(Accepted::default());
     }
@@ -145,6 +153,7 @@ pub(crate) fn negotiate(header: &str, watch: bool) -> Result<Accepted, ApiError>
             if clause.covers(encoding.media_type())
                 && let Some(accepted) = accept(&clause, encoding)
                 && (!watch || encoding.streams())
+                && (tables || !matches!(accepted.representation, Representation::Table(_)))
             {
                 return Ok(accepted);
             }
@@ -202,8 +211,11 @@ pub(crate) fn for_error(header: &str) -> Encoding {
 mod tests {
     use super::*;
 
+    const OBJECTS: Abilities = Abilities { watch: false, tables: true };
+    const EVENTS: Abilities = Abilities { watch: true, tables: true };
+
     fn check(header: &str, expected: Option<(Encoding, Representation)>) {
-        let accepted = negotiate(header, false).ok();
+        let accepted = negotiate(header, OBJECTS).ok();
         let said = accepted.map(|accepted| (accepted.encoding, accepted.representation));
         assert_eq!(said, expected, "{header}");
     }
@@ -227,7 +239,14 @@ mod tests {
 
     #[test]
     fn nothing_streams_as_yaml() {
-        assert!(negotiate("application/yaml", true).is_err());
-        assert!(negotiate("application/json;stream=watch", true).is_ok_and(|a| a.stream));
+        assert!(negotiate("application/yaml", EVENTS).is_err());
+        assert!(negotiate("application/json;stream=watch", EVENTS).is_ok_and(|a| a.stream));
+    }
+
+    #[test]
+    fn not_everything_can_be_a_table() {
+        let header = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+        let accepted = negotiate(header, Abilities { watch: false, tables: false });
+        assert!(accepted.is_ok_and(|a| a.representation == Representation::Object));
     }
 }

@@ -99,8 +99,8 @@ impl Server {
         }
         let identity = match (options.tls, &options.certificate) {
             (false, _) => None,
-            (true, Some(certificate)) => Some(Identity::given(certificate)?),
-            (true, None) => Some(Identity::open(&options.state, &names)?),
+            (true, Some(certificate)) => Some(certificate.identity()),
+            (true, None) => Some(Arc::new(Identity::open(&options.state, &names)?)),
         };
         let clients = options.auth.client_authority.as_ref();
         let tls = identity.as_ref().map(|identity| identity.acceptor(clients)).transpose()?;

@@ -27,7 +27,7 @@ use super::{
     body, encode,
     guard::HostNames,
     health,
-    negotiate::{self, Accepted, Encoding, Endpoint},
+    negotiate::{self, Abilities, Accepted, Encoding, Endpoint},
     protobuf, respond,
     respond::Body,
     route::{self, Astray, Route},
@@ -221,6 +221,9 @@ impl Front {
     }
 }
 
+/// Groups whose real servers make no tables of a status.
+const PLAIN_STATUS: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
+
 fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
     let verb = route.target.verb;
     let endpoint = match route.resource.behaviour {
@@ -231,7 +234,10 @@ fn accepted(asked: &Asked, route: &Route) -> Result<Accepted, ApiError> {
         Behaviour::Custom { .. } => Endpoint::Custom,
     };
     negotiate::check_producible(&asked.accept, endpoint)?;
-    let mut accepted = negotiate::negotiate(&asked.accept, verb == Verb::Watch)?;
+    let group = &*route.resource.group;
+    let is_plain_status = route.target.subresource == "status" && PLAIN_STATUS.contains(&group);
+    let abilities = Abilities { watch: verb == Verb::Watch, tables: !is_plain_status };
+    let mut accepted = negotiate::negotiate(&asked.accept, abilities)?;
     accepted.pretty |= asked.is_pretty();
     Ok(accepted)
 }

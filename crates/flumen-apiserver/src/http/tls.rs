@@ -1,12 +1,19 @@
 //! The server's certificate and the authority that signs it.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _};
+use rustls::{
+    crypto::aws_lc_rs,
+    pki_types::{
+        CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer,
+        pem::{self, PemObject as _},
+    },
+    sign::CertifiedKey,
+};
 use thiserror::Error;
 use tokio_rustls::TlsAcceptor;
 
@@ -24,10 +31,26 @@ pub enum TlsError {
     Make(#[from] rcgen::Error),
     #[error("cannot use the certificate")]
     Use(#[from] rustls::Error),
-    #[error("cannot read the certificate of the server or its key")]
-    Read(#[from] rustls::pki_types::pem::Error),
-    #[error("what was given as the certificate of the server holds none in PEM")]
+}
+
+/// Why a certificate from outside cannot be shown to clients.
+#[derive(Debug, Error)]
+pub enum ServingCertificateError {
+    #[error("cannot read the certificates")]
+    Read(#[source] pem::Error),
+    #[error("there is no certificate")]
     Missing,
+    #[error("there is no key in PEM")]
+    Key(#[source] pem::Error),
+    #[error("the certificate cannot be used with its key: {0}")]
+    Pair(#[source] rustls::Error),
+}
+
+impl ServingCertificateError {
+    /// Whether it is the key that was given, and not the certificate.
+    pub const fn is_about_key(&self) -> bool {
+        matches!(self, Self::Key(_))
+    }
 }
 
 const CA_CERTIFICATE: &str = "ca.crt";
@@ -36,15 +59,25 @@ const CA_KEY: &str = "ca.key";
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
 /// A certificate from outside with its key, as PEM. Certificates of authorities may follow it.
-#[derive(Clone)]
-pub struct ServingCertificate {
-    pub certificate: String,
-    pub key: String,
-}
+#[derive(Clone, Debug)]
+pub struct ServingCertificate(Arc<Identity>);
 
-impl fmt::Debug for ServingCertificate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServingCertificate").finish_non_exhaustive()
+impl ServingCertificate {
+    /// Clients have to trust the last certificate.
+    pub fn from_pem(certificate: &str, key: &str) -> Result<Self, ServingCertificateError> {
+        let chain = CertificateDer::pem_slice_iter(certificate.as_bytes())
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(ServingCertificateError::Read)?;
+        let last = certificate.rfind(BEGIN).ok_or(ServingCertificateError::Missing)?;
+        let key =
+            PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(ServingCertificateError::Key)?;
+        CertifiedKey::from_der(chain.clone(), key.clone_key(), &aws_lc_rs::default_provider())
+            .map_err(ServingCertificateError::Pair)?;
+        Ok(Self(Arc::new(Identity { ca: certificate[last..].to_owned(), chain, key })))
+    }
+
+    pub(super) fn identity(&self) -> Arc<Identity> {
+        Arc::clone(&self.0)
     }
 }
 
@@ -89,15 +122,6 @@ impl Identity {
         of.use_authority_key_identifier_extension = true;
         let chain = vec![of.signed_by(&key, &issuer)?.der().clone()];
         Ok(Self { ca, chain, key: PrivatePkcs8KeyDer::from(key.serialize_der()).into() })
-    }
-
-    /// A certificate from outside. Clients have to trust the last one of its chain.
-    pub(crate) fn given(from: &ServingCertificate) -> Result<Self, TlsError> {
-        let chain = CertificateDer::pem_slice_iter(from.certificate.as_bytes())
-            .collect::<Result<Vec<_>, _>>()?;
-        let last = from.certificate.rfind(BEGIN).ok_or(TlsError::Missing)?;
-        let key = PrivateKeyDer::from_pem_slice(from.key.as_bytes())?;
-        Ok(Self { ca: from.certificate[last..].to_owned(), chain, key })
     }
 
     /// The certificate of the authority, for clients.

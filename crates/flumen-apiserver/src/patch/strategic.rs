@@ -288,10 +288,8 @@ fn merge_list(
 fn check_items(present: &[Value], patch: &[Value]) -> Result<bool> {
     let mut first: Option<&Value> = None;
     for item in present.iter().chain(patch) {
-        if item.is_array() {
-            return Err(StrategicError::ListOfLists);
-        }
         match first {
+            None if item.is_array() => return Err(StrategicError::ListOfLists),
             Some(first) if !same_type(first, item) => {
                 let lists = Value::from(vec![present.to_vec(), patch.to_vec()]);
                 let lists = go::plain(&lists);
@@ -367,7 +365,7 @@ fn unknown_directive(map: &Map<String, Value>) -> StrategicError {
     let map = Value::Object(map.clone());
     StrategicError::Other(format!(
         "unknown patch type: {} in map: {}",
-        go::plain(&directive),
+        go::as_text(&directive),
         go::plain(&map)
     ))
 }

@@ -27,10 +27,15 @@ pub(super) fn read(
         let what = format!("{found_kind} in version {name:?} cannot be handled as a {kind}");
         ApiError::bad_request(format!("{what}: {problem}"))
     })?;
-    target
-        .refuse_other_version(&found_version)
-        .map_err(|error| ApiError::bad_request(error.to_string()))?;
     Ok(read)
+}
+
+/// Refuses an object of another version than that of the request.
+pub(super) fn check_version(version: &Version, object: &Value) -> Result<(), ApiError> {
+    let (kind, name) = (version.kind.as_str(), version.name.as_str());
+    let target = CustomTarget { group: &version.group, version: name, kind, is_lenient: false };
+    let found = object["apiVersion"].as_str().unwrap_or_default();
+    target.refuse_other_version(found).map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
 /// Takes out what the schema does not know and fills in its defaults.
@@ -39,15 +44,15 @@ pub(super) fn admit(
     mut object: Value,
     mut strict: Strict,
 ) -> Result<Read, String> {
-    let is_reset = object["metadata"]["managedFields"].as_array().is_some_and(Vec::is_empty);
+    // Nothing is known of another kind but its metadata.
+    let is_other = object["kind"] != version.kind.as_str();
     for path in version.admit(&mut object)? {
-        strict.unknown(&path);
+        if !is_other || path.starts_with("metadata.") {
+            strict.unknown(&path);
+        }
     }
     version.default(&mut object);
-    if is_reset {
-        meta::set(&mut object, "managedFields", Vec::<Value>::new());
-    }
-    Ok(Read { object, problems: strict.into() })
+    Ok(Read { object, problems: strict.into(), counts: false, is_loose: false })
 }
 
 /// An object of the store in a version. The schema may have changed since it was written: it is read in
@@ -62,6 +67,20 @@ pub(super) fn load(version: &Arc<Version>, storage: &Arc<Version>, mut object: V
         let _ = version.admit(&mut object);
     }
     object
+}
+
+/// Why an object cannot be brought from its version into the one that is stored.
+pub(super) fn fault_in_storage(
+    version: &Arc<Version>,
+    storage: &Arc<Version>,
+    object: &Value,
+) -> Option<String> {
+    if Arc::ptr_eq(version, storage) {
+        return None;
+    }
+    let mut object = object.clone();
+    storage.convert(&mut object);
+    storage.admit(&mut object).err()
 }
 
 /// What an update can never change.

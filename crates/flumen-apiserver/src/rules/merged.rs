@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::read_value;
+use super::{Problems, Read, read_value};
 use crate::{Behaviour, Resource, meta};
 
 /// Reads what an apply of a configuration made of an object.
@@ -10,7 +10,7 @@ pub(crate) fn read_merged(
     resource: &Resource,
     mut merged: Value,
     config: &Value,
-) -> Result<Value, String> {
+) -> Result<Read, String> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
             let refused = |fault: String| {
@@ -26,12 +26,13 @@ pub(crate) fn read_merged(
             if let Some(fault) = flumen_kinds::restore_fault(&merged, kind.object) {
                 return Err(refused(fault));
             }
-            read_value(resource, &merged).map(|read| read.object).map_err(refused)
+            read_value(resource, &merged).map_err(refused)
         }
         Behaviour::Custom { version, .. } => {
             version.admit_merged(&mut merged)?;
             version.default(&mut merged);
-            Ok(merged)
+            let problems = Problems::default();
+            Ok(Read { object: merged, problems, counts: false, is_loose: false })
         }
     }
 }

@@ -38,6 +38,17 @@ pub(crate) fn scale_of(resource: &Resource, object: &Value) -> Result<Value, Api
     }))
 }
 
+/// The scale of an object that is about to change, which may have no replicas yet.
+pub(crate) fn changing_scale_of(resource: &Resource, object: &Value) -> Result<Value, ApiError> {
+    match &resource.behaviour {
+        Behaviour::Custom { version, .. } => match &version.scale {
+            Some(scale) => scale.of_changing(object).map_err(ApiError::internal),
+            None => scale_of(resource, object),
+        },
+        Behaviour::Builtin { .. } => scale_of(resource, object),
+    }
+}
+
 /// The names of the fields down to the replicas.
 pub(crate) fn replicas_path(resource: &Resource) -> Vec<&str> {
     match &resource.behaviour {

@@ -17,6 +17,7 @@ pub(crate) fn object(
     let media = media_of(call.media)?;
     let is_lenient = validation == FieldValidation::Ignore;
     let read = rules::read(&request.resource, &call.body, media, is_lenient)?;
+    request.note(&read);
     report(request, validation, read.problems).map_err(|error| {
         let resource = &request.resource;
         ApiError::bad_request(format!(
@@ -24,6 +25,7 @@ pub(crate) fn object(
             resource.kind, resource.version, resource.kind
         ))
     })?;
+    rules::check_version(&request.resource, &read.object)?;
     Ok(read.object)
 }
 

@@ -1,6 +1,6 @@
 //! New objects.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     Request, body,
@@ -23,7 +23,7 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     if inherits && !meta::name(&object).is_empty() {
         // The labels are one mapping with those of the template, which is yet to grow. It is copied when
         // a name is generated.
-        meta::remove(&mut object, "labels");
+        meta::set(&mut object, "labels", Map::new());
     }
     let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
@@ -81,6 +81,7 @@ async fn insert_named(write: &Write<'_>, mut object: Value) -> Result<Value, Api
         }
         meta::remove(&mut object, "resourceVersion");
     }
+    rules::check_stored(&request.resource, &object)?;
     let name = meta::name(&object).to_owned();
     let key = request.key(&name);
     let store = request.api.store();

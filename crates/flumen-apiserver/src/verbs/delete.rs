@@ -48,7 +48,11 @@ pub(crate) async fn delete(request: &Request<'_>) -> Result<Answer, ApiError> {
     warn_of_orphans(request, &options);
     let deleted = remove(request, &request.target().name, &options).await?;
     let code = if !deleted.is_gone && options.orphan_dependents == Some(false) { 202 } else { 200 };
-    if deleted.is_shown || policy::shows_deleted(&request.resource) {
+    if !deleted.is_gone && deleted.is_shown {
+        // Nobody hides anything of what is only marked.
+        return Ok(request.answer_as_is(code, rules::from_hub(&request.resource, deleted.object)));
+    }
+    if policy::shows_deleted(&request.resource) {
         return Ok(request.answer(code, deleted.object));
     }
     let mut details = json!({
@@ -146,21 +150,26 @@ async fn remove_once(
     }
     let is_held = meta::finalizers(&object).next().is_some();
     let stays = is_held || matches!(grace, Grace::Begun(seconds) if seconds > 0);
-    if stays {
+    let mut revision = live.revision;
+    if stays || matches!(grace, Grace::Begun(_)) {
         if is_held && !matches!(grace, Grace::Begun(_)) {
             mark(&mut object);
         }
         if object != live.object && !options.dry_run {
             let value = conversion::encode(request.api, &request.resource, &mut object).await?;
-            let revision = storage::put(store, key.to_owned(), Some(live.revision), value).await?;
+            revision = storage::put(store, key.to_owned(), Some(revision), value).await?;
             meta::set(&mut object, "resourceVersion", revision.to_string());
         }
-        return Ok(Deleted { object, is_gone: false, is_shown: true });
+        if stays {
+            return Ok(Deleted { object, is_gone: false, is_shown: true });
+        }
+    } else {
+        // Nobody has stored what the options make of the finalizers.
+        let finalizers = meta::finalizers(&live.object).map(str::to_owned).collect();
+        meta::set_finalizers(&mut object, finalizers);
     }
-    // Nobody has stored what the options make of the finalizers.
-    meta::set_finalizers(&mut object, meta::finalizers(&live.object).map(str::to_owned).collect());
     if !options.dry_run {
-        let revision = storage::delete(store, key.to_owned(), live.revision).await?;
+        let revision = storage::delete(store, key.to_owned(), revision).await?;
         meta::set(&mut object, "resourceVersion", revision.to_string());
         if services::are_meant(&request.resource) {
             request.api.services().release(&object);
@@ -277,7 +286,7 @@ fn check_preconditions(
 ) -> Result<(), ApiError> {
     let conflict = |what: &str, wanted: &str, found: &str, why: &str| {
         let resource = &request.resource;
-        if is_namespace(request) {
+        if is_namespace(request) || definitions::are_meant(resource) {
             let why = format!(
                 "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
             );

@@ -37,7 +37,10 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
         let mut object = match (Change::parse(request, options.field_validation)?, present) {
             (Change::Patch(_), None) => return Err(request.not_found(name)),
             (Change::Patch(patch), Some(present)) => {
-                let read = |value: &Value| rules::read_value(&request.resource, value);
+                let read = |value: &Value| match &patch {
+                    Patch::Strategic(_) => rules::read_restored(&request.resource, value),
+                    _ => rules::read_value(&request.resource, value),
+                };
                 let of = rules::patch_type(&request.resource);
                 let present = present.into_owned();
                 let object = patch.apply(request, present, of, &read, options.field_validation)?;
@@ -48,12 +51,18 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
                 let object = ownership.apply(present.as_deref(), &config, manager, force)?;
-                if rules::patch_type(resource).is_none() && has_null(&object["metadata"]) {
+                if rules::patch_type(resource).is_none() && has_nothing(&object["metadata"]) {
                     // Custom resources are stored as they were merged.
                     request.unsettle();
                 }
                 let done = rules::read_merged(&request.resource, object, &config);
-                done.map_err(|why| ApiError::new(500, None, why))?
+                let done = done.map_err(|why| ApiError::new(500, None, why))?;
+                request.note(&done);
+                let mut object = done.object;
+                if done.is_loose {
+                    rules::tighten(resource, &mut object);
+                }
+                object
             }
         };
         if live.is_none() && !meta::uid(&object).is_empty() {
@@ -110,9 +119,15 @@ impl Change {
     }
 }
 
-fn has_null(value: &Value) -> bool {
+/// Whether a value has members that say nothing.
+fn has_nothing(value: &Value) -> bool {
     match value {
-        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
+        Value::Object(map) => map.values().any(|value| match value {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(map) => map.is_empty() || has_nothing(value),
+            _ => false,
+        }),
         _ => false,
     }
 }
@@ -241,7 +256,9 @@ impl Patch {
         if let Some(fault) = fault {
             return Err(invalid(fault));
         }
-        let Read { object, mut problems } = read(&present).map_err(invalid)?;
+        let read = read(&present).map_err(invalid)?;
+        request.note(&read);
+        let Read { object, mut problems, .. } = read;
         if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {
             problems.prepend(flumen_kinds::duplicates(&request.call.body));
         }

@@ -8,7 +8,9 @@ use std::sync::{
 use serde_json::Value;
 
 use crate::{
-    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion, rules, storage,
+    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion,
+    rules::{self, Read},
+    storage,
 };
 
 #[derive(Debug)]
@@ -18,12 +20,21 @@ pub(crate) struct Request<'a> {
     pub resource: Arc<Resource>,
     warnings: Mutex<Vec<String>>,
     is_unsettled: AtomicBool,
+    counts: AtomicBool,
+    is_loose: AtomicBool,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(api: &'a Api, call: &'a Call, resource: Arc<Resource>) -> Self {
-        let (warnings, is_unsettled) = (Mutex::default(), AtomicBool::default());
-        Self { api, call, resource, warnings, is_unsettled }
+        Self {
+            api,
+            call,
+            resource,
+            warnings: Mutex::default(),
+            is_unsettled: AtomicBool::default(),
+            counts: AtomicBool::default(),
+            is_loose: AtomicBool::default(),
+        }
     }
 
     pub(crate) fn target(&self) -> &'a Target {
@@ -61,6 +72,22 @@ impl<'a> Request<'a> {
         self.is_unsettled.load(Ordering::Relaxed)
     }
 
+    /// Remembers what is to be known of the object that was sent, or that a patch made.
+    pub(crate) fn note(&self, read: &Read) {
+        self.counts.store(read.counts, Ordering::Relaxed);
+        self.is_loose.store(read.is_loose, Ordering::Relaxed);
+    }
+
+    /// Whether an update counts as a change, whatever comes of it.
+    pub(crate) fn counts(&self) -> bool {
+        self.counts.load(Ordering::Relaxed)
+    }
+
+    /// Whether the object has to be tightened.
+    pub(crate) fn is_loose(&self) -> bool {
+        self.is_loose.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn not_found(&self, name: &str) -> ApiError {
         ApiError::not_found(&self.resource.group, &self.resource.plural, name)
     }
@@ -76,7 +103,12 @@ impl<'a> Request<'a> {
 
     /// The answer with an object that is in the version that is stored.
     pub(crate) fn answer(&self, code: u16, stored: Value) -> Answer {
-        self.answer_as_is(code, rules::from_hub(&self.resource, stored))
+        let object = match &*self.target().subresource {
+            // What is hidden of an object is seen in its parts.
+            "" => rules::presented(&self.resource, stored),
+            _ => rules::from_hub(&self.resource, stored),
+        };
+        self.answer_as_is(code, object)
     }
 
     /// The answer with an object of whatever kind.

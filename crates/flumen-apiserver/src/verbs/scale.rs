@@ -105,11 +105,16 @@ impl Sent {
         if let Self::Change(Change::Apply(_)) = self {
             check_owned(request, owned.is_some())?;
         }
-        let mut present = rules::scale_of(&request.resource, &live.object)?;
+        let mut present = rules::changing_scale_of(&request.resource, &live.object)?;
         if let Some(owned) = owned {
             meta::set(&mut present, "managedFields", owned);
         }
         let scale = self.scale(request, &present, options)?;
+        if replicas(&scale) == flumen_crd::Scale::UNSET {
+            let path = format!(".{}", rules::replicas_path(&request.resource).join("."));
+            let why = format!("the spec replicas field {path:?} cannot be empty");
+            return Err(ApiError::bad_request(why));
+        }
         check(request, &scale, &live.object)?;
         let mut object = live.object.clone();
         let version = meta::resource_version(&scale);
@@ -209,7 +214,12 @@ fn read_value(value: &Value) -> Result<Read, String> {
     let message = Facts::get().message("autoscaling", "v1", "Scale");
     let message = message.ok_or("there is no type of scales")?;
     let decoded = flumen_kinds::decode_value(value, message.object)?;
-    Ok(Read { object: decoded.object, problems: decoded.strict.into() })
+    Ok(Read {
+        object: decoded.object,
+        problems: decoded.strict.into(),
+        counts: false,
+        is_loose: false,
+    })
 }
 
 fn replicas(scale: &Value) -> i64 {

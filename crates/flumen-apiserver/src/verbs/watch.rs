@@ -84,7 +84,7 @@ impl Object {
             Self::Stored(value, revision) => storage::decode_at(value, *revision)?,
             Self::Made(object) => object.clone(),
         };
-        Ok(rules::from_hub(resource, object))
+        Ok(rules::presented(resource, object))
     }
 }
 
@@ -322,7 +322,9 @@ impl Lines {
         }
         if self.representation == Representation::Object {
             let make = || match &occurrence.object {
-                Object::Stored(value, revision) if rules::is_hub(&self.resource) => {
+                Object::Stored(value, revision)
+                    if rules::is_presented_as_stored(&self.resource, value) =>
+                {
                     stored_line(kind, value, *revision)
                 }
                 object => Ok(plain_line(kind, &object.read(&self.resource)?)),

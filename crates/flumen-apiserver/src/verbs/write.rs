@@ -181,6 +181,9 @@ pub(crate) fn own(
     let ownership = Ownership::new(request.api.catalog(), &request.resource, subresource);
     let live = live.map(|live| rules::shown(&request.resource, &live.object));
     ownership.update(live.as_deref(), &mut object, &options.manager);
+    if request.is_loose() {
+        rules::tighten(&request.resource, &mut object);
+    }
     object
 }
 
@@ -294,6 +297,9 @@ impl<'a> Write<'a> {
         let (resource, part) = (&self.request.resource, self.subresource);
         self.check_grant(object, Some(old))?;
         rules::prepare_update(resource, part, object, old, &clock::text(clock::now()));
+        if self.request.counts() && part.is_empty() {
+            flumen_kinds::count(object, old);
+        }
         let reservation = self.allocate(object, Some(old))?;
         self.judge(object, rules::validate_update(resource, part, object, old))?;
         flumen_fields::keep_times(old, object);
@@ -325,6 +331,7 @@ impl<'a> Write<'a> {
             }
             return Ok(object);
         }
+        rules::check_stored(&self.request.resource, &object)?;
         if live.is_settled && object == live.object {
             return Ok(object);
         }

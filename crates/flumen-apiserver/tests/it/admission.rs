@@ -48,13 +48,19 @@ async fn pods_run_as_an_account() {
     assert_eq!(mount["name"], spec["volumes"][0]["name"]);
 }
 
+/// A server that does without some rules.
+async fn start_without(plugins: &[&str]) -> Client {
+    let store = Store::in_memory(Options::default()).expect("a store");
+    let plugins = plugins.iter().map(|plugin| plugin.parse::<AdmissionPlugin>());
+    let disabled_plugins = plugins.collect::<Result<_, _>>().expect("they are known");
+    let options = ApiOptions { disabled_plugins, ..ApiOptions::default() };
+    Client::new(Api::open_with(store, options).await.expect("an API"), "test")
+}
+
 #[tokio::test]
 async fn rules_can_be_done_without() {
-    let store = Store::in_memory(Options::default()).expect("a store");
-    let plugin = "ServiceAccount".parse::<AdmissionPlugin>().expect("it is known");
-    let options = ApiOptions { disabled_plugins: vec![plugin], ..ApiOptions::default() };
-    let api = Api::open_with(store, options).await.expect("an API");
-    let pod = Client::new(api, "test").create(PODS, "default", &pod()).await.expect("no account");
+    let client = start_without(&["ServiceAccount"]).await;
+    let pod = client.create(PODS, "default", &pod()).await.expect("no account");
     assert_eq!(pod["spec"]["volumes"], Value::Null);
     assert_eq!(pod["spec"]["priority"], 0, "other rules are applied");
     let error = "Nonsense".parse::<AdmissionPlugin>().expect_err("it is unknown");
@@ -114,36 +120,67 @@ async fn policies_of_users_deny() {
     client.create(CONFIG_MAPS, "default", &allowed).await.expect("it has the key");
 }
 
+const VALIDATING: ResourceName<'static> =
+    ResourceName::new("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations");
+const MUTATING: ResourceName<'static> =
+    ResourceName::new("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations");
+
+/// A webhook for new config maps that nothing answers.
+fn lost_webhook(policy: &str) -> Value {
+    json!({
+        "metadata": { "name": "hooks" },
+        "webhooks": [{
+            "name": "check.example.com",
+            "rules": [{
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["configmaps"],
+            }],
+            "clientConfig": { "service": { "namespace": "default", "name": "none" } },
+            "failurePolicy": policy,
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }],
+    })
+}
+
+#[tokio::test]
+async fn webhooks_and_quotas_can_be_done_without() {
+    const ALL: [&str; 3] =
+        ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "ResourceQuota"];
+    let quotas = ResourceName::new("", "v1", "resourcequotas");
+    let none =
+        json!({ "metadata": { "name": "q" }, "spec": { "hard": { "count/configmaps": "0" } } });
+    for missing in 0..=ALL.len() {
+        let kept = ALL.get(missing);
+        let others: Vec<&str> = ALL.into_iter().filter(|name| Some(name) != kept).collect();
+        let client = start_without(&others).await;
+        let mut quota = client.create(quotas, "default", &none).await.expect("it is valid");
+        // Nobody else looks at the quota.
+        let nothing = json!({ "count/configmaps": "0" });
+        quota["status"] = json!({ "hard": nothing, "used": nothing });
+        client.update_status(quotas, &quota).await.expect("it is valid");
+        for configurations in [VALIDATING, MUTATING] {
+            let hooks = client.create(configurations, "", &lost_webhook("Fail")).await;
+            hooks.expect("it is valid");
+        }
+        let created = client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await;
+        assert_eq!(created.is_err(), kept.is_some(), "with {kept:?}");
+    }
+}
+
 #[tokio::test]
 async fn webhooks_that_nothing_answers_fail_by_their_policy() {
     let client = start().await;
-    let plural = "validatingwebhookconfigurations";
-    let configurations = ResourceName::new("admissionregistration.k8s.io", "v1", plural);
-    let configuration = |policy: &str| {
-        json!({
-            "metadata": { "name": "hooks" },
-            "webhooks": [{
-                "name": "check.example.com",
-                "rules": [{
-                    "apiGroups": [""],
-                    "apiVersions": ["v1"],
-                    "operations": ["CREATE"],
-                    "resources": ["configmaps"],
-                }],
-                "clientConfig": { "service": { "namespace": "default", "name": "none" } },
-                "failurePolicy": policy,
-                "sideEffects": "None",
-                "admissionReviewVersions": ["v1"],
-            }],
-        })
-    };
-    client.create(configurations, "", &configuration("Fail")).await.expect("it is valid");
+    let configurations = VALIDATING;
+    client.create(configurations, "", &lost_webhook("Fail")).await.expect("it is valid");
     let failed = client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await;
     let (code, message) = refusal(failed);
     assert_eq!(code, 500);
     assert!(message.ends_with(": service \"none\" not found"), "{message}");
     let present = client.get(configurations, "", "hooks").await.expect("it is there");
-    let mut ignoring = configuration("Ignore");
+    let mut ignoring = lost_webhook("Ignore");
     ignoring["metadata"]["resourceVersion"] = present["metadata"]["resourceVersion"].clone();
     client.update(configurations, &ignoring).await.expect("it is valid");
     client

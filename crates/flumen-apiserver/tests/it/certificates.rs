@@ -14,6 +14,12 @@ use serde_json::{Value, json};
 
 const REVIEWS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
+/// A certificate and its key, as PEM.
+struct Certified {
+    certificate: String,
+    key: String,
+}
+
 struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -29,11 +35,10 @@ impl Authority {
         Self { pem, issuer: Issuer::new(of, key) }
     }
 
-    /// A certificate and its key.
-    fn sign(&self, of: &CertificateParams) -> ServingCertificate {
+    fn sign(&self, of: &CertificateParams) -> Certified {
         let key = KeyPair::generate().expect("a key");
         let certificate = of.signed_by(&key, &self.issuer).expect("signed").pem();
-        ServingCertificate { certificate, key: key.serialize_pem() }
+        Certified { certificate, key: key.serialize_pem() }
     }
 }
 
@@ -52,6 +57,7 @@ fn client(name: Option<&str>) -> CertificateParams {
 async fn serve(authority: &Authority) -> Server {
     let names = vec!["127.0.0.1".to_owned()];
     let own = authority.sign(&CertificateParams::new(names.clone()).expect("names"));
+    let own = ServingCertificate::from_pem(&own.certificate, &own.key).expect("a certificate");
     let store = Store::in_memory(Options::default()).expect("a store");
     let auth = AuthOptions {
         tokens: StaticTokens::parse("t0ken,admin,admin-uid").expect("tokens"),
@@ -74,7 +80,7 @@ async fn serve(authority: &Authority) -> Server {
 async fn who(
     server: &Server,
     authority: &Authority,
-    certificate: Option<&ServingCertificate>,
+    certificate: Option<&Certified>,
     token: &str,
 ) -> (u16, Value) {
     let root = Certificate::from_pem(authority.pem.as_bytes()).expect("a root");
@@ -152,4 +158,19 @@ async fn who_presents_nothing_is_anonymous() {
 fn an_authority_without_certificates_is_none() {
     let error = ClientAuthority::from_pem("nothing").expect_err("no certificate");
     assert_eq!(error.to_string(), "there is no certificate of an authority");
+}
+
+#[test]
+fn a_certificate_of_the_server_needs_its_own_key() {
+    let authority = Authority::new();
+    let (one, other) = (authority.sign(&client(None)), authority.sign(&client(None)));
+    let refused = |certificate: &str, key: &str| {
+        let error = ServingCertificate::from_pem(certificate, key).expect_err("it is refused");
+        (error.to_string(), error.is_about_key())
+    };
+    assert_eq!(refused("a: b", &one.key), ("there is no certificate".to_owned(), false));
+    assert_eq!(refused(&one.certificate, "a: b"), ("there is no key in PEM".to_owned(), true));
+    let (message, is_about_key) = refused(&one.certificate, &other.key);
+    assert!(message.starts_with("the certificate cannot be used with its key: "), "{message}");
+    assert!(!is_about_key);
 }

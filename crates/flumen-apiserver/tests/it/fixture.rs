@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use flumen_apiserver::{Api, AuthOptions, Server, ServerOptions, StateDir, StaticTokens};
+use flumen_apiserver::{
+    Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
+};
 use flumen_store::{Options, Store};
 use serde_json::Value;
 use tokio::{
@@ -46,6 +48,10 @@ impl Reply {
 
 impl Fixture {
     pub(crate) async fn start() -> Self {
+        Self::start_with(ApiOptions::default()).await
+    }
+
+    pub(crate) async fn start_with(of_api: ApiOptions) -> Self {
         let store = Store::in_memory(Options::default()).expect("it works");
         let auth = AuthOptions {
             tokens: StaticTokens::parse(TOKENS).expect("it works"),
@@ -59,7 +65,7 @@ impl Fixture {
             auth,
             state: StateDir(None),
         };
-        let api = Api::open(store).await.expect("it works");
+        let api = Api::open_with(store, of_api).await.expect("it works");
         Self { server: Server::start(api, options).await.expect("it works") }
     }
 

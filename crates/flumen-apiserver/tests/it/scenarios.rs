@@ -170,6 +170,7 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "certificates",
+    "edges",
     "expressions",
     "fresh",
     "job-status",
@@ -186,6 +187,11 @@ const NAMES: &[&str] = &[
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn edges() {
+    check("edges").await;
 }
 
 #[tokio::test]

@@ -109,10 +109,7 @@ impl ApiserverArgs {
     fn options(&self) -> Result<ApiServerOptions, CommandError> {
         let tokens = parsed(self.token_auth_file.as_deref(), StaticTokens::parse)?;
         let certificate = match (&self.tls_cert_file, &self.tls_private_key_file) {
-            (Some(certificate), Some(key)) => Some(ServingCertificate {
-                certificate: read_text(certificate)?,
-                key: read_text(key)?,
-            }),
+            (Some(certificate), Some(key)) => Some(serving_certificate(certificate, key)?),
             _ => None,
         };
         Ok(ApiServerOptions {
@@ -137,12 +134,21 @@ impl ApiserverArgs {
     }
 }
 
+fn serving_certificate(certificate: &Path, key: &Path) -> Result<ServingCertificate, CommandError> {
+    let read = ServingCertificate::from_pem(&read_text(certificate)?, &read_text(key)?);
+    Ok(read
+        .map_err(|error| unusable(if error.is_about_key() { key } else { certificate }, error))?)
+}
+
 /// What a file means, if there is one.
 fn parsed<T, E: Display>(
     file: Option<&Path>,
     parse: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, CommandError> {
     let Some(file) = file else { return Ok(None) };
-    let failed = |error| Failure::new(format!("`{}`: {error}", file.display()));
-    Ok(Some(parse(&read_text(file)?).map_err(failed)?))
+    Ok(Some(parse(&read_text(file)?).map_err(|error| unusable(file, error))?))
+}
+
+fn unusable(file: &Path, error: impl Display) -> Failure {
+    Failure::new(format!("`{}`: {error}", file.display()))
 }

@@ -34,6 +34,9 @@ fn what_cannot_be_used_is_named() {
     let scratch = Scratch::new();
     let authority = ["apiserver", "--client-ca-file", "a/map.yaml"];
     scratch.check_refused(&authority, 1, &["`a/map.yaml`: there is no certificate"]);
+    let certificate =
+        ["apiserver", "--tls-cert-file", "a/map.yaml", "--tls-private-key-file", "a/map.yaml"];
+    scratch.check_refused(&certificate, 1, &["`a/map.yaml`: there is no certificate"]);
     let plugin = ["apiserver", "--disable-admission-plugins", "LimitRanger,Nonsense"];
     scratch.check_refused(&plugin, 2, &["'Nonsense'", "NamespaceLifecycle, LimitRanger"]);
 }

@@ -73,10 +73,7 @@ pub(crate) fn find_by_keys<'a>(
     schema: &Schema,
 ) -> BTreeMap<String, &'a Value> {
     let mut found = BTreeMap::new();
-    if schema.kind != "array"
-        || schema.list_type.as_deref() != Some("map")
-        || schema.list_map_keys.is_empty()
-    {
+    if !has_keys(schema) {
         return found;
     }
     for item in list.and_then(Value::as_array).into_iter().flatten() {
@@ -85,6 +82,13 @@ pub(crate) fn find_by_keys<'a>(
         }
     }
     found
+}
+
+/// Whether the schema tells elements of a list apart by keys.
+fn has_keys(schema: &Schema) -> bool {
+    schema.kind == "array"
+        && schema.list_type.as_deref() == Some("map")
+        && !schema.list_map_keys.is_empty()
 }
 
 /// The keys of an element in one text; `None` where one is missing or not a scalar.
@@ -109,10 +113,11 @@ fn unchanged(old: &Value, new: &Value, schema: &Schema) -> bool {
             if before.len() != after.len() {
                 return false;
             }
-            let by_keys = find_by_keys(Some(old), schema);
-            let (Some(item), false) = (schema.item(), by_keys.is_empty()) else {
+            let Some(item) = schema.item().filter(|_| has_keys(schema)) else {
                 return before == after;
             };
+            // An element without a key goes with no other.
+            let by_keys = find_by_keys(Some(old), schema);
             let keys = &schema.list_map_keys;
             after.iter().all(|new| {
                 let old = key_of(new, keys).and_then(|key| by_keys.get(&key).copied());

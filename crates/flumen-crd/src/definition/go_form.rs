@@ -157,8 +157,14 @@ fn list(items: &Value, each: impl Fn(&Value) -> String) -> String {
     }
 }
 
+/// JSON as Go prints it, which is safe within HTML.
+fn escaped(value: &Value) -> String {
+    let text = value.to_string();
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
 fn value(value: &Value, form: &Form) -> String {
-    let or = |default: &str| if value.is_null() { default.to_owned() } else { value.to_string() };
+    let or = |default: &str| if value.is_null() { default.to_owned() } else { escaped(value) };
     match form {
         Form::Text => or("\"\""),
         Form::Flag => or("false"),
@@ -204,7 +210,7 @@ fn rule_fields(first: [String; 3], second: [String; 3]) -> String {
 }
 
 pub(super) fn rule(rule: &Rule) -> String {
-    let text = |text: &str| Value::from(text).to_string();
+    let text = |text: &str| escaped(&Value::from(text));
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
     rule_fields(
         [text(&rule.rule), text(&rule.message), text(&rule.message_expression)],

@@ -382,8 +382,10 @@ pub(super) fn check_stored(definition: &Value, spec: &Spec<'_>) -> Vec<FieldErro
         return vec![FieldError::invalid(&place, Value::Null, detail)];
     }
     let mut errors = Vec::new();
-    for version in spec.versions.iter().filter(|version| version.storage) {
-        if !stored.contains(&version.name) {
+    for (place_of, version) in spec.versions.iter().enumerate() {
+        // Of versions with one name, the first is the one that is stored.
+        let is_first = !spec.versions[..place_of].iter().any(|other| other.name == version.name);
+        if version.storage && !(is_first && stored.contains(&version.name)) {
             let detail = format!("must have the storage version {}", version.name);
             errors.push(FieldError::invalid(&place, Value::from(stored.clone()), detail));
         }

@@ -55,6 +55,20 @@ fn values_are_what_the_schema_says() {
 }
 
 #[test]
+fn elements_without_a_key_are_never_unchanged() {
+    let keyed = json!({"type": "object", "properties": {"list": {"type": "array",
+        "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        "items": {"type": "object", "required": ["k"], "properties": {
+            "k": {"type": "integer"}, "v": {"type": "integer"}}}}}});
+    let wrong_value = json!({"list": [{"k": 1, "v": "x"}]});
+    update(&keyed, &wrong_value, &wrong_value, &[]);
+    let wrong_key = json!({"list": [{"k": ["x"]}]});
+    let problem = "spec.list[0].k: Invalid value: \"array\": spec.list[0].k in body must be of type \
+                   integer: \"array\"";
+    update(&keyed, &wrong_key, &wrong_key, &[problem]);
+}
+
+#[test]
 fn alternatives_tell_the_best_of_their_problems() {
     let spec = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});

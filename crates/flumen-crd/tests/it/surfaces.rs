@@ -71,6 +71,8 @@ fn scales_follow_their_paths() {
     assert_eq!(errors, [".spec.r: Invalid value: -1: should be a non-negative integer"]);
     let missing = scale.of(&widget(&json!({}))).expect_err("no replicas");
     assert_eq!(missing.to_string(), "the spec replicas field \".spec.r\" does not exist");
+    let changing = scale.of_changing(&widget(&json!({}))).expect("a scale that can be set");
+    assert_eq!(changing["spec"], json!({"replicas": flumen_crd::Scale::UNSET}));
 }
 
 #[test]

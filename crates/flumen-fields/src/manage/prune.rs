@@ -27,15 +27,21 @@ pub(super) fn prune(
     if last.api_version == write.api_version && last.fields.is_subset(sent) {
         return Ok(merged);
     }
-    let failed = |error| format!("failed to prune fields: {error}");
-    let Some(in_last) = Object::of(write, &merged, &last.api_version).map_err(failed)? else {
-        return Ok(merged);
-    };
+    let failed = |error: String| format!("failed to prune fields: {error}");
+    let to_last =
+        |what: &str, error: String| failed(format!("{what} to last applied version: {error}"));
+    let in_last = Object::of(write, &merged, &last.api_version)
+        .map_err(|error| to_last("failed to convert merged object", error))?;
+    let Some(in_last) = in_last else { return Ok(merged) };
     let last_fields = with_named_fields(in_last.schema, &last.fields);
     let all_fields = in_last.fields();
     let pruned = remove(in_last.schema, &in_last.value, &last_fields);
-    let kept = add_back_owned(write, &in_last, pruned, managers).map_err(failed)?;
-    let Some(kept) = Object::of(write, &kept, &last.api_version).map_err(failed)? else {
+    let kept = add_back_owned(write, &in_last, pruned, managers)
+        .map_err(|error| failed(format!("failed add back owned items: {error}")))?;
+    let kept = Object::of(write, &kept, &last.api_version).map_err(|error| {
+        to_last("failed add back dangling items: failed to convert pruned object", error)
+    })?;
+    let Some(kept) = kept else {
         return Ok(in_last.value.into_owned());
     };
     // Only what the applier owned goes; what belongs to nobody or came by an update stays.
@@ -65,8 +71,14 @@ fn add_back_owned(
     let first = owned.remove_entry(merged.api_version());
     let (mut merged, mut pruned) = (Cow::Borrowed(&*merged.value), pruned);
     for (api_version, owned) in first.into_iter().chain(owned) {
-        let of_version = |object| Object::of(write, object, api_version);
-        let (Some(all), Some(left)) = (of_version(&merged)?, of_version(&pruned)?) else {
+        let of_version = |object, what: &str| {
+            Object::of(write, object, api_version).map_err(|error| {
+                format!("failed to convert {what} object at version {api_version}: {error}")
+            })
+        };
+        let (Some(all), Some(left)) =
+            (of_version(&merged, "merged")?, of_version(&pruned, "pruned")?)
+        else {
             continue;
         };
         let kept = left.fields().union(&with_named_fields(all.schema, &owned));

@@ -258,7 +258,7 @@ fn failures_are_explained_without_secrets() {
         ("SERVER/org/app//none", "no such file or directory"),
         ("SERVER/org/app//base?ref=none", "has no branch, tag or commit `none`"),
         ("SERVER/org/app//base/a.yaml", "file is not directory"),
-        ("git@127.0.0.1:org/app", "is reached over ssh, which is not available yet"),
+        ("git@127.0.0.1:org/app", "is reached over ssh, and there is no key for it"),
         (&format!("{user}//base?ref=v1"), "asks for credentials"),
         (&fixture.server.url_as("me:h1dden", "files/bad.yaml"), "bad.yaml"),
     ] {

@@ -6,7 +6,8 @@ use flumen_fs::Bounds;
 use flumen_git::{Checkout, Error, GitReference, GitUrl, Limits, open, resolve};
 use flumen_testkit::{GitRepository, GitServer};
 
-/// Two commits: `old` (tags `v1` and, annotated, `v1.0`), and `new` on branch `main`.
+/// Two commits: `old` (tags `v1`, `1.0.9` and, annotated, `v1.0`), and `new` on branch `main` (tag
+/// `v1.2.3`).
 struct Fixture {
     server: GitServer,
     repository: GitRepository,
@@ -21,7 +22,11 @@ impl Fixture {
         let old = repository.commit(&[("deploy/a.yaml", "old\n")]);
         repository.git(&["tag", "v1"]);
         repository.git(&["tag", "--annotate", "--message=first", "v1.0"]);
+        repository.git(&["tag", "1.0.9"]);
+        repository.git(&["update-ref", "refs/pull/1/head", "HEAD"]);
         let new = repository.commit(&[("deploy/a.yaml", "new\n")]);
+        repository.git(&["tag", "--annotate", "--message=third", "v1.2.3"]);
+        repository.git(&["tag", "v2.0.0-rc.1"]);
         Some(Self { server, repository, old, new })
     }
 
@@ -64,6 +69,11 @@ fn references_lead_to_commits() {
         (named("tags/v1"), &fixture.old, "refs/tags/v1"),
         (named("v1.0"), &fixture.old, "refs/tags/v1.0"),
         (named(&fixture.old), &fixture.old, &fixture.old),
+        (GitReference::Semver(">=1.0.0".to_owned()), &fixture.new, "refs/tags/v1.2.3"),
+        (GitReference::Semver("1.0.x".to_owned()), &fixture.old, "refs/tags/1.0.9"),
+        (GitReference::Full("refs/tags/v1.0".to_owned()), &fixture.old, "refs/tags/v1.0"),
+        (GitReference::Full("refs/tags/v1.0^{}".to_owned()), &fixture.old, "refs/tags/v1.0"),
+        (GitReference::Full("refs/pull/1/head".to_owned()), &fixture.old, "refs/pull/1/head"),
     ];
     for address in fixture.addresses() {
         for (reference, commit, name) in &table {
@@ -87,11 +97,106 @@ fn references_lead_to_commits() {
 #[test]
 fn commits_without_a_name_are_found_on_old_servers() {
     let Some(fixture) = Fixture::new() else { return };
-    fixture.repository.git(&["tag", "--delete", "v1", "v1.0"]);
+    fixture.repository.git(&["tag", "--delete", "v1", "v1.0", "1.0.9"]);
+    fixture.repository.git(&["update-ref", "-d", "refs/pull/1/head"]);
     let reference = GitReference::Commit(fixture.old.clone());
     for address in [fixture.server.url("org/app"), fixture.server.url("v0/org/app")] {
         let checkout = open_at(&address, &reference).expect(&address);
         assert_eq!(file(&checkout, "deploy/a.yaml"), "old\n");
+    }
+}
+
+#[test]
+fn commits_are_looked_for_on_their_branch() {
+    let Some(fixture) = Fixture::new() else { return };
+    fixture.repository.git(&["checkout", "--quiet", "-b", "side", &fixture.old]);
+    let side = fixture.repository.commit(&[("deploy/a.yaml", "side\n")]);
+    fixture.repository.git(&["checkout", "--quiet", "main"]);
+    let on = |branch: &str, commit: &str| GitReference::CommitOf {
+        branch: branch.to_owned(),
+        commit: commit.to_owned(),
+    };
+    for address in [fixture.server.url("org/app"), fixture.server.url("v0/org/app")] {
+        let old = open_at(&address, &on("main", &fixture.old)).expect("in the history");
+        assert_eq!(file(&old, "deploy/a.yaml"), "old\n");
+        assert_eq!(old.reference, "refs/heads/main");
+        let revision = on("main", &fixture.old).revision(&old.resolved());
+        assert_eq!(revision, format!("main@sha1:{}", fixture.old));
+
+        let error = open_at(&address, &on("main", &side)).expect_err("on another branch");
+        assert_eq!(error.to_string(), format!("'{address}' has no commit `{side}`"));
+        let error = open_at(&address, &on("none", &side)).expect_err("no such branch");
+        let expected = format!("'{address}' has no commit `{side}` on branch `none`");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn versions_that_differ_in_build_metadata_are_told_apart_by_time() {
+    let Some(fixture) = Fixture::new() else { return };
+    let repository = &fixture.repository;
+    // Neither the order of the names nor that of the commits is the order of time.
+    for (tag, seconds) in [("v5.0.0+b", 1000), ("v5.0.0+c", 3000), ("v5.0.0+a", 2000)] {
+        repository.commit_at(seconds);
+        repository.git(&["tag", tag]);
+    }
+    let newest = repository.git(&["rev-parse", "v5.0.0+c"]);
+    let reference = GitReference::Semver("5.x".to_owned());
+    for address in fixture.addresses() {
+        let checkout = open_at(&address, &reference).expect(&address);
+        assert_eq!(
+            (checkout.commit.as_str(), checkout.reference.as_str()),
+            (newest.as_str(), "refs/tags/v5.0.0+c"),
+            "{address}"
+        );
+    }
+}
+
+#[test]
+fn commits_and_tags_speak_for_themselves() {
+    let Some(fixture) = Fixture::new() else { return };
+    for address in fixture.addresses() {
+        let checkout = open_at(&address, &GitReference::Tag("v1.0".to_owned())).expect(&address);
+        assert_eq!(checkout.metadata.subject(), "a commit");
+        let author = &checkout.metadata.author;
+        assert_eq!((author.name.as_str(), author.email.as_str()), ("test", "test@example.com"));
+        assert_eq!(checkout.metadata.signed, None);
+        let tag = checkout.tag.expect("a tag");
+        let id = fixture.repository.git(&["rev-parse", "v1.0"]);
+        assert_eq!((tag.name.as_str(), tag.id), ("v1.0", Some(id)));
+        assert_eq!(tag.message, "first\n");
+
+        let light = open_at(&address, &GitReference::Tag("v1".to_owned())).expect(&address);
+        let tag = light.tag.expect("a tag");
+        assert_eq!((tag.name.as_str(), tag.id), ("v1", None));
+        let branch = open_at(&address, &GitReference::Default).expect(&address);
+        assert_eq!(branch.tag, None);
+    }
+}
+
+#[test]
+fn empty_repositories_are_called_so() {
+    let Some(fixture) = Fixture::new() else { return };
+    fixture.server.create_repository("org/empty");
+    for path in ["org/empty", "v0/org/empty"] {
+        let url = fixture.server.url(path);
+        let error = open_at(&url, &GitReference::Branch("main".to_owned())).expect_err("empty");
+        assert!(matches!(error, Error::Empty { .. }), "{path}: {error:?}");
+    }
+}
+
+#[test]
+fn repositories_with_longer_hashes_are_read() {
+    let Some(fixture) = Fixture::new() else { return };
+    let repository = fixture.server.create_repository("org/long");
+    std::fs::remove_dir_all(repository.path().join(".git")).expect("removed");
+    repository.git(&["init", "--quiet", "--initial-branch=main", "--object-format=sha256"]);
+    let commit = repository.commit(&[("deploy/a.yaml", "long\n")]);
+    let branch = GitReference::Branch("main".to_owned());
+    for path in ["org/long", "v0/org/long"] {
+        let checkout = open_at(&fixture.server.url(path), &branch).expect(path);
+        assert_eq!(file(&checkout, "deploy/a.yaml"), "long\n");
+        assert_eq!(branch.revision(&checkout.resolved()), format!("main@sha256:{commit}"));
     }
 }
 
@@ -134,11 +239,9 @@ fn what_is_not_there_is_named() {
         format!("'{directory}' is not a Git repository")
     );
     let ssh = open_at("git@host:org/app", &GitReference::Default).expect_err("ssh");
-    assert_eq!(
-        ssh.to_string(),
-        "'git@host:org/app' is reached over ssh, which is not available yet"
-    );
-    assert_eq!(ssh.hint(), Some("ssh comes with the controller; use https"));
+    let expected = "'git@host:org/app' is reached over ssh, and there is no key for it";
+    assert_eq!(ssh.to_string(), expected);
+    assert_eq!(ssh.hint(), Some("use https, or give a private key"));
 }
 
 #[test]

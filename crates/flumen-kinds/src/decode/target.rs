@@ -1,10 +1,9 @@
 //! What a body is expected to be, and whether it is.
 
 use flumen_schema::api::{ApiKind, Message, TypeId};
-use serde_json::Value;
 
 use super::{
-    DecodeError, Decoded, Head, Strict,
+    DecodeError, Decoded, Head,
     registered::{Registered, registered},
 };
 
@@ -76,12 +75,7 @@ impl Target {
     }
 
     /// The object with its kind, if it is the expected one.
-    pub(super) fn finish(
-        &self,
-        head: &Head,
-        mut object: Value,
-        strict: Strict,
-    ) -> Result<Decoded, DecodeError> {
+    pub(super) fn finish(&self, head: &Head, mut decoded: Decoded) -> Result<Decoded, DecodeError> {
         if head.kind != self.kind || !is_same_group(&head.group, self.group) {
             return Err(self.unconvertible(head));
         }
@@ -89,9 +83,9 @@ impl Target {
             let expected = api_version(self.group, self.version);
             return Err(DecodeError::Version { found: head.api_version(), expected });
         }
-        object["apiVersion"] = api_version(self.group, self.version).into();
-        object["kind"] = self.kind.into();
-        Ok(Decoded { object, strict })
+        decoded.object["apiVersion"] = api_version(self.group, self.version).into();
+        decoded.object["kind"] = self.kind.into();
+        Ok(decoded)
     }
 }
 

@@ -71,7 +71,10 @@ fn empty_values_vanish_and_pointers_keep_them() {
     let spec = r#"{"spec":{"replicas":0,"paused":false,"minReadySeconds":0,"selector":{},
         "template":{"metadata":{"labels":{}},"spec":{"containers":[],"volumes":[],"hostNetwork":false,
         "automountServiceAccountToken":false,"terminationGracePeriodSeconds":0}}}}"#;
-    let (object, strict) = decoded(kind("apps", "Deployment"), spec);
+    let (mut object, strict) = decoded(kind("apps", "Deployment"), spec);
+    let containers = "/spec/template/spec/containers";
+    assert_eq!(object.pointer(containers), Some(&json!([])), "those who own fields see the list");
+    crate::tighten(&mut object, kind("apps", "Deployment"));
     assert_eq!(
         object["spec"],
         json!({
@@ -86,6 +89,30 @@ fn empty_values_vanish_and_pointers_keep_them() {
         })
     );
     assert!(strict.is_empty());
+}
+
+#[test]
+fn amounts_in_lists_that_are_owned_as_a_whole_keep_their_spelling() {
+    let ranges = kind("", "LimitRange");
+    let body = r#"{"spec":{"limits":[{"type":"Pod","max":{"cpu":"0.1"}}]}}"#;
+    let decoded = decode(body.as_bytes(), Media::Json, &Target::from(ranges)).expect("decodes");
+    let mut object = decoded.object;
+    assert!(decoded.is_loose);
+    assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "0.1");
+    crate::tighten(&mut object, ranges);
+    assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "100m");
+}
+
+#[test]
+fn a_list_of_no_policies_is_not_filled_in() {
+    let autoscaler = Api::get().kind("autoscaling", "v2", "HorizontalPodAutoscaler");
+    let autoscaler = autoscaler.expect("is served");
+    let body = r#"{"spec":{"behavior":{"scaleUp":{"policies":[]},"scaleDown":{}}}}"#;
+    let (mut object, _) = decoded(autoscaler, body);
+    crate::default(&mut object, autoscaler);
+    let behavior = &object["spec"]["behavior"];
+    assert_eq!(behavior["scaleUp"]["policies"], json!([]));
+    assert_eq!(behavior["scaleDown"]["policies"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

@@ -3,10 +3,14 @@
 //! Errors are those of Go's decoder. A wrong type is noted, and the walk goes on: a type that reads
 //! itself, such as a quantity, ends it at once, and what it says is said instead.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+mod words;
 
-use flumen_schema::api::{Api, Field, Form, Presence, Type, TypeId};
+use std::collections::BTreeSet;
+
+use flumen_schema::api::{Api, Field, Form, Presence, Topology, Type, TypeId};
 use serde_json::{Map, Value};
+
+pub(crate) use self::words::Names;
 
 use super::leaf;
 use crate::{
@@ -17,30 +21,44 @@ use crate::{
 /// Levels of an object that is kept. Readers of what is stored have a limit of 128, and a list or an
 /// event puts the object a few levels deeper.
 const MAX_DEPTH: usize = 100;
-/// Go notes no more than these.
-const MAX_STRICT: usize = 100;
 
 /// An object that was read, and which fields were unknown or there twice, in the words of Go.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) object: Value,
     pub(super) strict: Vec<String>,
+    pub(super) has_empty: bool,
+    pub(super) is_loose: bool,
 }
 
+/// How near an object is kept to what was given. The real server stores objects in protobuf, which has no lists
+/// without items. Until then they are there, and in lists that are owned as a whole amounts count by their spelling.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    Given,
+    Stored,
+}
+
+/// Lists that are printed only when they are filled, and that defaults tell from none when they are empty.
+const TOLD_FROM_NONE: [(&str, &str); 1] = [("api.autoscaling.v2.HPAScalingRules", "policies")];
+
 /// Reads an object. The error is Go's message.
-pub(super) fn read(root: Node<'_, '_>, of: TypeId) -> Result<Read, String> {
-    let mut walk = Walk::new();
+pub(super) fn read(
+    root: Node<'_, '_>,
+    of: TypeId,
+    keeps: Keeps,
+    names: Names,
+) -> Result<Read, String> {
+    let mut walk = Walk::new(keeps, names);
     let object =
         if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
-    match walk.error {
-        Some(error) => Err(error),
-        None => Ok(Read { object, strict: walk.strict }),
-    }
+    let Walk { strict, has_empty, is_loose, error, .. } = walk;
+    error.map_or(Ok(Read { object, strict, has_empty, is_loose }), Err)
 }
 
 /// Fields that are there twice in a value of no type.
 pub(super) fn duplicates(root: Node<'_, '_>) -> Vec<String> {
-    let mut walk = Walk::new();
+    let mut walk = Walk::new(Keeps::Given, Names::All);
     walk.untyped(root);
     walk.strict
 }
@@ -54,24 +72,40 @@ enum Step<'t> {
 
 struct Walk<'t> {
     api: &'static Api,
+    keeps: Keeps,
+    names: Names,
     path: Vec<Step<'t>>,
+    /// Where the innermost type begins that reads itself; its errors know nothing of what is around it.
+    start: usize,
     /// The struct whose field is being read.
     owner: Option<&'static Type>,
     /// Inside of a type that reads itself, where nobody is strict.
     is_quiet: bool,
     strict: Vec<String>,
+    /// Whether a list or map outside of the metadata has nothing in it.
+    has_empty: bool,
+    /// Whether something was kept that is not stored.
+    is_loose: bool,
+    /// Lists around the present value that are owned as a whole.
+    whole_lists: usize,
     /// The first wrong type.
     error: Option<String>,
 }
 
 impl<'t> Walk<'t> {
-    fn new() -> Self {
+    fn new(keeps: Keeps, names: Names) -> Self {
         Self {
             api: Api::get(),
+            keeps,
+            names,
             path: Vec::new(),
+            start: 0,
             owner: None,
             is_quiet: false,
             strict: Vec::new(),
+            has_empty: false,
+            is_loose: false,
+            whole_lists: 0,
             error: None,
         }
     }
@@ -121,7 +155,7 @@ impl<'t> Walk<'t> {
                 Token::String(text) => leaf::time(text, form),
                 _ => Err(self.mismatch(node.kind(), "string")),
             },
-            Form::Quantity => leaf::quantity(node),
+            Form::Quantity => self.quantity(node),
             Form::IntOrString => match node.token() {
                 Token::String(text) => Ok(Value::String(text.clone().into_owned())),
                 Token::Number(text) => match text.parse::<i32>() {
@@ -231,18 +265,49 @@ impl<'t> Walk<'t> {
             }
             return Ok(());
         }
+        let is_whole = matches!(field.form, Form::List(_))
+            && !matches!(field.topology, Topology::Set | Topology::Map(_));
+        self.whole_lists += usize::from(is_whole);
         let value = self.value(node, &field.form, object.remove(field.name))?;
+        self.whole_lists -= usize::from(is_whole);
+        let is_nothing = is_empty(&value) && matches!(field.form, Form::List(_) | Form::Map(_));
+        if is_nothing {
+            self.has_empty |=
+                !matches!(self.path.first(), Some(Step::Field(_, top)) if *top == "metadata");
+        }
+        let is_kept = is_nothing && self.keeps == Keeps::Given;
         let is_dropped = match field.presence {
-            Presence::Filled => is_empty(&value),
-            // The server stores objects in protobuf, which has no empty lists, and answers with what
-            // it stored.
-            Presence::Always => matches!(&value, Value::Array(items) if items.is_empty()),
+            Presence::Filled => {
+                let is_told = self.whole_lists > 0 || self.tells_from_none(field);
+                is_empty(&value) && !(is_kept && is_told)
+            }
+            Presence::Always => is_nothing && value.is_array() && !is_kept,
             Presence::Given | Presence::Nullable => false,
         };
+        self.is_loose |= is_kept && !is_dropped;
         if !is_dropped {
             object.insert(field.name.to_owned(), value);
         }
         Ok(())
+    }
+
+    fn quantity(&mut self, node: Node<'t, '_>) -> Result<Value, String> {
+        let amount = leaf::quantity(node)?;
+        let spelled = match node.token() {
+            Token::String(text) => text.trim(),
+            Token::Number(text) => text,
+            _ => return Ok(amount),
+        };
+        if self.keeps == Keeps::Given && self.whole_lists > 0 && amount != *spelled {
+            self.is_loose = true;
+            return Ok(spelled.into());
+        }
+        Ok(amount)
+    }
+
+    fn tells_from_none(&self, field: &Field) -> bool {
+        let owner = self.owner.map(|owner| owner.name);
+        TOLD_FROM_NONE.iter().any(|(of, name)| owner == Some(*of) && field.name == *name)
     }
 
     fn list(
@@ -323,8 +388,8 @@ impl<'t> Walk<'t> {
             .type_named("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
             .map(|id| self.api.type_of(id))
             .ok_or_else(|| "no schema of schemas".to_owned())?;
-        let outer = (self.is_quiet, self.error.take());
-        self.is_quiet = true;
+        let outer = (self.is_quiet, self.error.take(), self.start);
+        (self.is_quiet, self.start) = (true, self.path.len());
         let value = match (form, node.token()) {
             (_, Token::Object(_)) => self.object(node, schema, None),
             (Form::SchemaOrBool, Token::Bool(value)) => Ok(Value::Bool(*value)),
@@ -333,7 +398,7 @@ impl<'t> Walk<'t> {
             _ => Ok(Value::Null),
         };
         let error = self.error.take();
-        (self.is_quiet, self.error) = outer;
+        (self.is_quiet, self.error, self.start) = outer;
         match error {
             Some(error) => value.and(Err(error)),
             None => value,
@@ -360,52 +425,6 @@ impl<'t> Walk<'t> {
             self.path.pop();
         }
         Ok(if items.is_empty() { Value::Null } else { Value::Array(items) })
-    }
-
-    /// Keeps the first wrong type. The others are not even put into words: there may be as many as
-    /// the body has values.
-    fn note(&mut self, error: impl FnOnce(&Self) -> String) {
-        if self.error.is_none() {
-            self.error = Some(error(self));
-        }
-    }
-
-    fn mismatch(&self, what: &str, go_type: &str) -> String {
-        let mut path = String::new();
-        for step in &self.path {
-            if let Step::Field(of, name) = step {
-                leaf::push_field(&mut path, self.api, of, name);
-            }
-        }
-        match self.owner {
-            Some(owner) => format!(
-                "json: cannot unmarshal {what} into Go struct field {}.{path} of type {go_type}",
-                owner.go_name()
-            ),
-            None => format!("json: cannot unmarshal {what} into Go value of type {go_type}"),
-        }
-    }
-
-    fn note_strict(&mut self, what: &str, name: &str) {
-        if self.is_quiet || self.strict.len() >= MAX_STRICT {
-            return;
-        }
-        let mut path = String::new();
-        for step in &self.path {
-            match step {
-                Step::Index(index) => _ = write!(path, "[{index}]"),
-                Step::Key(name) | Step::Field(_, name) => {
-                    path.push_str(if path.is_empty() { "" } else { "." });
-                    path.push_str(name);
-                }
-            }
-        }
-        path.push_str(if path.is_empty() { "" } else { "." });
-        path.push_str(name);
-        let error = format!("{what} field {path:?}");
-        if !self.strict.contains(&error) {
-            self.strict.push(error);
-        }
     }
 }
 

@@ -84,5 +84,5 @@ fn read(
     if root.has_duplicates() {
         strict.errors = typed::duplicates(root);
     }
-    Ok(Decoded { object, strict })
+    Ok(Decoded { object, strict, has_empty: false, is_loose: false })
 }

@@ -5,8 +5,10 @@ use serde_json::Value;
 use super::{remove_in, set_in};
 use crate::read::Read;
 
+/// The type of services that stand for a name outside of the cluster.
+pub(super) const OUTSIDE: &str = "ExternalName";
+
 pub(super) fn create(service: &mut Value, _now: &str) {
-    drop_unused_policy(service);
     let spec = service.part("spec");
     let address = spec.text("clusterIP").to_owned();
     if !address.is_empty() && spec.list("clusterIPs").is_empty() {
@@ -50,7 +52,7 @@ pub(super) fn update(new: &mut Value, old: &Value) {
     }
     if needed.node_port
         && !needs.node_port
-        && same_node_ports(new, old)
+        && has_no_other_node_ports(new, old)
         && let Some(Value::Array(ports)) =
             new.get_mut("spec").and_then(|spec| spec.get_mut("ports"))
     {
@@ -63,7 +65,6 @@ pub(super) fn update(new: &mut Value, old: &Value) {
         (needed.load_balancer && !needs.load_balancer, "allocateLoadBalancerNodePorts"),
         (needed.load_balancer && !needs.load_balancer, "loadBalancerClass"),
         (needed.external_traffic && !needs.external_traffic, "externalTrafficPolicy"),
-        (needed.cluster_ip && !needs.cluster_ip, "internalTrafficPolicy"),
     ];
     for (dropped, field) in checks {
         let same = new.part("spec").part(field) == old.part("spec").part(field);
@@ -71,18 +72,16 @@ pub(super) fn update(new: &mut Value, old: &Value) {
             remove_in(new, "spec", field);
         }
     }
-    drop_unused_policy(new);
     if !needs.load_balancer {
         set_in(new, "status", "loadBalancer", Value::Object(serde_json::Map::new()));
     }
     keep_allocated(new, old);
 }
 
-/// A name outside has no traffic inside. The real server keeps the policy and shows it to nobody.
-fn drop_unused_policy(service: &mut Value) {
-    let spec = service.part("spec");
-    let is_valid = matches!(spec.text("internalTrafficPolicy"), "Cluster" | "Local");
-    if spec.text("type") == "ExternalName" && is_valid {
+/// A name outside has no traffic inside. The policy is kept for the time when the type changes, and shown to
+/// nobody.
+pub(super) fn hide_policy(service: &mut Value) {
+    if service.part("spec").text("type") == OUTSIDE {
         remove_in(service, "spec", "internalTrafficPolicy");
     }
 }
@@ -136,14 +135,10 @@ fn ports(service: &Value) -> impl Iterator<Item = (&str, i64)> {
     ports.map(|port| (port.text("name"), port.int("nodePort")))
 }
 
-fn same_node_ports(new: &Value, old: &Value) -> bool {
-    let numbers = |service: &Value| {
-        let mut numbers: Vec<i64> =
-            ports(service).map(|(_, node)| node).filter(|node| *node != 0).collect();
-        numbers.sort_unstable();
-        numbers
-    };
-    numbers(new) == numbers(old)
+/// Whether all ports on nodes were there before.
+fn has_no_other_node_ports(new: &Value, old: &Value) -> bool {
+    let known = |node: i64| node == 0 || ports(old).any(|(_, was)| was == node);
+    ports(new).all(|(_, node)| known(node))
 }
 
 /// What a service of its type has.

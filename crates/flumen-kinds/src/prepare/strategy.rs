@@ -123,6 +123,7 @@ static STRATEGIES: &[Strategy] = &[
     kind(APPS, "Deployment").status().counted(Generation::SpecOrAnnotations),
     kind(APPS, "ReplicaSet").status().counted(SPEC),
     kind(APPS, "StatefulSet").status().counted(SPEC),
+    kind("apiextensions.k8s.io", "CustomResourceDefinition").versioned(),
     kind("autoscaling", "HorizontalPodAutoscaler").status(),
     kind("batch", "CronJob").status().counted(SPEC),
     kind("batch", "Job").status().counted(SPEC).prepared(single::job, |_, _| {}),
@@ -183,6 +184,15 @@ pub fn creates_on_update(kind: &ApiKind) -> bool {
 /// Whether a PUT without a resource version overwrites what is there.
 pub fn updates_without_version(kind: &ApiKind) -> bool {
     !of(kind).needs_version
+}
+
+/// Whether an update that gives a list or map with nothing in it is counted as a change, every time. The real
+/// server compares these kinds with what it has stored, in which there are none.
+pub fn counts_empty(kind: &ApiKind) -> bool {
+    matches!(
+        kind.kind,
+        "NetworkPolicy" | "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+    )
 }
 
 type FieldPath = &'static [&'static str];

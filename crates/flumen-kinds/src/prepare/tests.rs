@@ -1,7 +1,7 @@
 use flumen_schema::api::Api;
 use serde_json::{Value, json};
 
-use super::{prepare_create, prepare_update};
+use super::{hide, prepare_create, prepare_update};
 
 #[track_caller]
 fn check_create(group: &str, kind: &str, mut object: Value, pointer: &str, expected: &Value) {
@@ -61,4 +61,31 @@ fn a_namespace_has_its_name_as_label() {
     let label = json!({"kubernetes.io/metadata.name": "n"});
     check_create("", "Namespace", namespace.clone(), "/metadata/labels", &label);
     check_create("", "Namespace", namespace, "/spec/finalizers", &json!(["kubernetes"]));
+}
+
+#[test]
+fn the_policy_of_a_name_outside_is_kept_for_later() {
+    let service = |of: &str| json!({"spec": {"type": of, "internalTrafficPolicy": "Local"}});
+    let kind = Api::get().kind("", "v1", "Service").expect("a known kind");
+    let mut outside = service("ExternalName");
+    prepare_update(kind, &mut outside, &service("ClusterIP"));
+    assert_eq!(outside["spec"]["internalTrafficPolicy"], "Local");
+    hide(kind, &mut outside);
+    assert_eq!(outside["spec"], json!({"type": "ExternalName"}));
+}
+
+#[test]
+fn ports_on_nodes_go_with_the_type_that_has_them() {
+    let service = |of: &str, ports: &[i64]| {
+        let port = |node: &i64| json!({"port": 80, "name": node.to_string(), "nodePort": node});
+        json!({"spec": {"type": of, "ports": ports.iter().map(port).collect::<Vec<_>>()}})
+    };
+    let kind = Api::get().kind("", "v1", "Service").expect("a known kind");
+    let left = |ports: &[i64]| {
+        let mut new = service("ClusterIP", ports);
+        prepare_update(kind, &mut new, &service("NodePort", &[30_001, 30_002]));
+        new["spec"]["ports"][0].get("nodePort").cloned()
+    };
+    assert_eq!(left(&[30_001]), None);
+    assert_eq!(left(&[30_003]), Some(json!(30_003)), "it was asked for");
 }

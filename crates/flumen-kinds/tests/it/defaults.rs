@@ -1,6 +1,8 @@
 //! Manifests with the object that the real server stores.
 
-use flumen_kinds::{Media, Target, convert, decode, default, prepare_create, stored_version};
+use flumen_kinds::{
+    Media, Target, convert, decode, default, prepare_create, stored_version, tighten,
+};
 use flumen_schema::api::ApiKind;
 use serde_json::Value;
 
@@ -73,6 +75,7 @@ pub(crate) fn compare_answers(
     let decoded = decode(manifest.to_string().as_bytes(), Media::Json, &Target::from(kind));
     let mut object = decoded.map_err(|error| error.to_string())?.object;
     default(&mut object, kind);
+    tighten(&mut object, kind);
     let stored = stored_version(kind);
     object = convert(object, kind, stored);
     prepare_create(stored, &mut object, "2000-01-01T00:00:00Z");

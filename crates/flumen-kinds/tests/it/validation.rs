@@ -3,7 +3,7 @@
 use flumen_fields::FieldError;
 use flumen_kinds::{
     Media, Target, convert, decode, decode_value, default, prepare_create, prepare_update,
-    stored_version, validate_create, validate_update,
+    stored_version, tighten, validate_create, validate_update,
 };
 use flumen_schema::api::{Api, ApiKind};
 use flumen_testkit::{shared_dir, skip};
@@ -65,6 +65,7 @@ fn check(case: &Value) -> Option<Result<(), String>> {
             merge(&mut new, last.get("body")?);
             let mut new = decode_value(&new, kind.object).ok()?.object;
             default(&mut new, kind);
+            tighten(&mut new, kind);
             prepare_update(kind, &mut new, &old);
             validate_update(kind, &new, &old)
         }
@@ -104,6 +105,7 @@ pub(crate) fn created(step: &Value) -> Option<(&'static ApiKind, Value)> {
     let decoded = decode(body.as_bytes(), Media::Json, &Target::from(kind)).ok()?;
     let mut object = decoded.object;
     default(&mut object, kind);
+    tighten(&mut object, kind);
     let stored = stored_version(kind);
     object = convert(object, kind, stored);
     let meta = &mut object["metadata"];

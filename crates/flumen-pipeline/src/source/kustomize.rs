@@ -75,7 +75,7 @@ async fn build_commit(
         blocking(move || Ok(flumen_git::open(&url, &reference, &limits, &stop)?)).await?
     };
     // The branch may have moved since it was looked up.
-    let Checkout { commit: id, reference, tree, root } = checkout;
+    let Checkout { commit: id, reference, tree, root, .. } = checkout;
     let commit = Commit { id, reference };
     let key = kustomization.key(&commit.id);
     let (yaml, conditions) = kustomization.render(context, tree, root).await?;

@@ -5,6 +5,7 @@
     reason = "tests look at files themselves"
 )]
 
+mod git;
 mod import;
 mod oci;
 mod serve;

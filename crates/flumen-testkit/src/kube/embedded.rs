@@ -46,10 +46,11 @@ impl Embedded {
         let recipe = Recipe {
             directory: scratch.to_owned(),
             port: free_port()?,
-            certificate: ServingCertificate {
-                certificate: fs::read_to_string(files.certificate)? + authority.pem(),
-                key: fs::read_to_string(files.key)?,
-            },
+            certificate: ServingCertificate::from_pem(
+                &(fs::read_to_string(files.certificate)? + authority.pem()),
+                &fs::read_to_string(files.key)?,
+            )
+            .map_err(io::Error::other)?,
             client_authority: ClientAuthority::from_pem(authority.pem())
                 .map_err(io::Error::other)?,
             controllers,

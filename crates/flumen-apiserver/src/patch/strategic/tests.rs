@@ -89,3 +89,24 @@ fn mistakes_are_named() {
         Err("unknown patch type: nope in map: map[$patch:nope name:a]"),
     );
 }
+
+#[test]
+fn directives_that_are_no_text_are_named_as_go_does() {
+    let directives = [
+        (json!(null), "%!s(<nil>)", "<nil>"),
+        (json!(1.5), "%!s(float64=1.5)", "1.5"),
+        (json!([true, "x"]), "[%!s(bool=true) x]", "[true x]"),
+    ];
+    for (directive, named, shown) in directives {
+        let message = format!("unknown patch type: {named} in map: map[$patch:{shown}]");
+        check(json!({"spec": {}}), json!({"spec": {"$patch": directive}}), Err(&message));
+    }
+}
+
+#[test]
+fn the_first_item_says_what_a_list_is_of() {
+    let ports = |ports: Value| json!({"spec": {"template": {"spec": {"containers": ports}}}});
+    check(ports(json!([])), ports(json!([["x"]])), Err("lists of lists are not supported"));
+    let message = "list element types are not identical: [[map[name:a]] [[x]]]";
+    check(ports(json!([{"name": "a"}])), ports(json!([["x"]])), Err(message));
+}

@@ -4,7 +4,7 @@ use flumen_testkit::Random;
 use serde_json::{Value, json};
 
 use super::{
-    kinds::Kind,
+    kinds::{Kind, NAMES},
     manifest::{add, fields, head, intent, mistake, odd, status, whole},
     normal::GENERATED,
     operation::{Body, Operation},
@@ -16,8 +16,6 @@ const METADATA: &str =
     "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
 const METADATA_LIST: &str =
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
-/// Few, so that operations meet.
-const NAMES: [&str; 2] = ["a", "b"];
 const MANAGERS: [&str; 4] = ["alpha", "beta", "gamma", "kubectl"];
 /// The object whose creation ends watches; it sorts after the others.
 const LAST: &str = "zz-last";
@@ -48,7 +46,7 @@ pub(crate) fn sequence(seed: u64, kinds: &[Kind]) -> Vec<Operation> {
         generator.turn_to(kind);
         operations.push(generator.operation());
     }
-    for kind in &chosen {
+    for kind in chosen.iter().filter(|kind| !kind.is_dry()) {
         generator.turn_to(kind);
         operations.extend(generator.watch());
     }
@@ -74,12 +72,12 @@ impl<'a> Generator<'a> {
         let name = *self.random.pick(&NAMES);
         match self.random.below(100) {
             0..=15 => self.create(name),
-            16..=19 => self.generate(),
+            16..=19 if !self.kind.is_dry() => self.generate(),
             20..=44 => self.apply(name),
             45..=56 => self.update(name),
             57..=73 => self.patch(name),
             74..=80 => self.delete(name),
-            81..=82 => self.delete_collection(),
+            81..=82 if !self.kind.is_dry() => self.delete_collection(),
             83..=90 => self.get(name),
             _ => self.list(),
         }
@@ -103,8 +101,12 @@ impl<'a> Generator<'a> {
         self.write_options(operation)
     }
 
+    fn is_dry_run(&mut self) -> bool {
+        self.random.one_in(10) || self.kind.is_dry()
+    }
+
     fn write_options(&mut self, mut operation: Operation) -> Operation {
-        if self.random.one_in(10) {
+        if self.is_dry_run() {
             operation = operation.with("dryRun", "All");
         }
         if self.random.one_in(3) {
@@ -147,7 +149,7 @@ impl<'a> Generator<'a> {
         if self.random.one_in(3) {
             operation = operation.with("force", "true");
         }
-        if self.random.one_in(10) {
+        if self.is_dry_run() {
             operation = operation.with("dryRun", "All");
         }
         operation
@@ -237,6 +239,9 @@ impl<'a> Generator<'a> {
             6 => options["dryRun"] = json!(["All"]),
             _ => {}
         }
+        if self.kind.is_dry() {
+            options["dryRun"] = json!(["All"]);
+        }
         let operation = Operation::new("DELETE", path);
         if options == json!({}) { operation } else { operation.with_json(&options) }
     }
@@ -295,12 +300,18 @@ impl<'a> Generator<'a> {
             operation = operation.with("fieldSelector", *self.random.pick(&all));
         }
         match self.random.below(6) {
+            // Objects of other sequences may follow, and a server may say so.
+            _ if !self.kind.namespaced => {}
             0 => operation = operation.with("limit", "1"),
             1 => {
                 let token = format!("${{continue:{}}}", self.collection());
                 operation = operation.with("limit", "1").with("continue", token);
             }
-            2 => operation = operation.with("resourceVersion", "0"),
+            2 => {
+                let version = format!("${{start:{}}}", self.collection());
+                let exact = operation.with("resourceVersionMatch", "Exact");
+                operation = exact.with("resourceVersion", version);
+            }
             _ => {}
         }
         operation.accept = *self.random.pick(&[None, None, Some(TABLE), Some(METADATA_LIST)]);

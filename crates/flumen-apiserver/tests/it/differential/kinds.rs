@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// Few, so that operations meet.
+pub(crate) const NAMES: [&str; 2] = ["a", "b"];
+
 #[derive(Debug)]
 pub(crate) struct Kind {
     /// As in `apiVersion`, all served versions, the usual one first.
@@ -15,6 +18,8 @@ pub(crate) struct Kind {
     pub parts: Vec<Value>,
     pub statuses: Vec<Value>,
     pub selectors: Vec<&'static str>,
+    /// The names of its objects, if sequences must leave them as they are.
+    fixed_names: Vec<&'static str>,
 }
 
 impl Kind {
@@ -27,7 +32,16 @@ impl Kind {
 
     /// A name that no other sequence has.
     pub(crate) fn name_of(&self, name: &str) -> String {
+        let place = usize::from(name != NAMES[0]);
+        if let Some(fixed) = self.fixed_names.get(place) {
+            return (*fixed).to_owned();
+        }
         if self.namespaced { name.to_owned() } else { format!("${{NS}}-{name}") }
+    }
+
+    /// Whether writes must change nothing: what follows from them would come when a controller finds the time.
+    pub(crate) fn is_dry(&self) -> bool {
+        !self.fixed_names.is_empty()
     }
 
     pub(crate) fn is_custom(&self) -> bool {
@@ -56,6 +70,7 @@ pub(crate) fn read() -> Vec<Kind> {
             "part" => kind.parts.push(json()),
             "status" => kind.statuses.push(json()),
             "select" => kind.selectors.push(rest),
+            "names" => kind.fixed_names = rest.split(' ').collect(),
             _ => panic!("`{line}` is not understood"),
         }
     }
@@ -78,5 +93,6 @@ fn head(line: &'static str) -> Kind {
         parts: Vec::new(),
         statuses: Vec::new(),
         selectors: Vec::new(),
+        fixed_names: Vec::new(),
     }
 }

@@ -63,13 +63,14 @@ fn metadata(random: &mut Random) -> Value {
         let uid = format!("11111111-1111-1111-1111-11111111111{}", name.len());
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": controls })
     };
-    match random.below(12) {
+    match random.below(13) {
         0 | 1 => json!({ "labels": { "tier": "a" } }),
         2 | 3 => json!({ "labels": { "tier": "b", "app": "x" } }),
         4 => json!({ "annotations": { "note": "one" } }),
         5 => json!({ "annotations": { "note": "two", "example.com/other": "" } }),
         6 => json!({ "finalizers": ["example.com/hold"] }),
         7 => json!({ "finalizers": ["example.com/other", "example.com/hold"] }),
+        12 => json!({ "finalizers": ["example.com/gone"] }),
         8 => json!({ "ownerReferences": [owner("o", true)] }),
         9 => json!({ "ownerReferences": [owner("oo", false)] }),
         10 => json!({ "labels": { "tier": null } }),

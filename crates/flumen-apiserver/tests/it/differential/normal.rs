@@ -74,7 +74,7 @@ impl Normal {
             };
             normal.insert(self.text(&key), value);
         }
-        order_of_several_causes(&mut normal);
+        without_repeated_causes(&mut normal);
         normal
     }
 
@@ -127,7 +127,7 @@ impl Normal {
     }
 
     fn text(&mut self, text: &str) -> String {
-        if self.is_recent(text) {
+        if is_recent(self.now, text) {
             let form = if text.contains('.') { "<microtime>" } else { "<time>" };
             return form.to_owned();
         }
@@ -143,38 +143,56 @@ impl Normal {
         text = replace(&text, generated_at, |name| {
             format!("{}<random>", &name[..name.len() - RANDOM_LETTERS])
         });
+        let now = self.now;
+        text =
+            replace(
+                &text,
+                time_at,
+                |time| {
+                    if is_recent(now, &time) { "<time>".to_owned() } else { time }
+                },
+            );
         text = replace(&text, uid_at, |uid| format!("<uid#{}>", number(&mut self.uids, uid)));
         text = replace(&text, address_at, |ip| format!("<ip#{}>", number(&mut self.addresses, ip)));
         if text.contains("esourceVersion") {
             let versions = &self.versions;
             text = replace(&text, digits_at, |digits| {
                 let place = versions.iter().position(|version| *version == digits);
-                place.map_or(digits, |place| format!("<rv#{place}>"))
+                match place {
+                    Some(place) => format!("<rv#{place}>"),
+                    // Of an object that was never shown. Those that are made up are small.
+                    None if digits.len() > 1 => "<rv>".to_owned(),
+                    None => digits,
+                }
             });
         }
         text
     }
-
-    fn is_recent(&self, text: &str) -> bool {
-        let is_time = text.len() >= 20 && text.ends_with('Z') && text.as_bytes()[10] == b'T';
-        is_time
-            && text
-                .parse::<Timestamp>()
-                .is_ok_and(|time| (self.now - 24.hours()..self.now + 24.hours()).contains(&time))
-    }
 }
 
-/// The message of several causes lists them in the order that was normalised away.
-fn order_of_several_causes(status: &mut Map<String, Value>) {
+fn is_recent(now: Timestamp, text: &str) -> bool {
+    let is_time = text.len() >= 20 && text.ends_with('Z') && text.as_bytes()[10] == b'T';
+    let around = now - 24.hours()..now + 24.hours();
+    is_time && text.parse::<Timestamp>().is_ok_and(|time| around.contains(&time))
+}
+
+/// A time to the second inside of a message.
+fn time_at(text: &str) -> Option<usize> {
+    const LENGTH: usize = "2001-01-01T00:00:00Z".len();
+    let time = text.get(..LENGTH).filter(|time| time.ends_with('Z'))?;
+    time.parse::<Timestamp>().is_ok().then_some(LENGTH)
+}
+
+/// The message of several causes repeats them, in the order that was normalised away.
+fn without_repeated_causes(status: &mut Map<String, Value>) {
     let causes = status.get("details").and_then(|details| details["causes"].as_array());
     if status.get("code") != Some(&json!(422)) || causes.is_none_or(|causes| causes.len() < 2) {
         return;
     }
-    if let Some(Value::String(message)) = status.get_mut("message") {
-        let text = message.replace("[]", "null").replace("{}", "null");
-        let mut parts: Vec<&str> = text.split([',', '[', ']']).map(str::trim).collect();
-        parts.sort_unstable();
-        *message = parts.join(", ");
+    if let Some(Value::String(message)) = status.get_mut("message")
+        && let Some(end) = message.find(" is invalid: ")
+    {
+        message.truncate(end);
     }
 }
 

@@ -89,19 +89,25 @@ fn strategic(random: &mut Random, kind: &Kind) -> Value {
         .collect();
     let Some(place) = objects.get(random.index(objects.len())) else { return patch };
     let Some(Value::Object(map)) = patch.pointer_mut(place) else { return patch };
-    match random.below(5) {
+    match random.below(6) {
         0 => drop(map.insert("$patch".to_owned(), "delete".into())),
         1 => drop(map.insert("$patch".to_owned(), "replace".into())),
         2 => drop(map.insert("$patch".to_owned(), "nope".into())),
-        3 => {
+        3 => drop(map.insert("$patch".to_owned(), odd(random))),
+        4 => {
             let keys: Value = map.keys().cloned().collect();
             map.insert("$retainKeys".to_owned(), keys);
         }
         _ => mistake(random, &mut patch),
     }
-    // With both, the real server takes them in the order of a hash map.
-    if random.one_in(3) && patch.pointer("/metadata/finalizers").is_none() {
-        let deleted = json!({ "$deleteFromPrimitiveList/finalizers": ["example.com/hold"] });
+    if random.one_in(3) {
+        // With both, the real server takes them in the order of a hash map, so they must not meet.
+        let others = ["example.com/hold", "example.com/other", "example.com/gone"];
+        let sent = patch.pointer("/metadata/finalizers").cloned().unwrap_or_default();
+        let is_sent =
+            |name: &&str| sent.as_array().is_some_and(|all| all.iter().any(|of| of == name));
+        let gone: Vec<&str> = others.into_iter().filter(|name| !is_sent(name)).collect();
+        let deleted = json!({ "$deleteFromPrimitiveList/finalizers": gone });
         add(&mut patch, json!({ "metadata": deleted }));
     }
     patch

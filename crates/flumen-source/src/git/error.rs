@@ -1,0 +1,132 @@
+//! Why there is no artifact of a repository.
+
+use flumen_fs::FsError;
+use flumen_git::{Error, GitReference, GitUrl, VerifyError};
+use thiserror::Error as ThisError;
+
+/// What went wrong, in the words of Flux. No message holds a credential.
+#[derive(Debug, ThisError)]
+pub enum GitError {
+    #[error("failed to parse url '{url}': {reason}")]
+    Url { url: String, reason: String },
+
+    #[error("failed to configure proxy options: {0}")]
+    Proxy(String),
+
+    #[error("failed to configure authentication options: {0}")]
+    Authentication(String),
+
+    #[error(
+        "SSH identity key is encrypted but no 'password' field was provided in the secret '{secret}'"
+    )]
+    EncryptedKey { secret: String },
+
+    /// The provider, the Secret and the address do not go together.
+    #[error("{reason}")]
+    Provider { reason: String, is_final: bool },
+
+    #[error("failed to checkout and determine revision: {0}")]
+    Checkout(String),
+
+    #[error("git repository is empty")]
+    Empty,
+
+    // The space is Flux's.
+    #[error("failed to sparse checkout directories : {0}")]
+    Sparse(String),
+
+    #[error(transparent)]
+    Unverified(VerifyError),
+
+    #[error("path calculation for include '{name}' failed: {source}")]
+    IncludePath { name: String, source: FsError },
+
+    #[error("failed to copy '{name}' include from {from} to {to}: {reason}")]
+    IncludeCopy { name: String, from: String, to: String, reason: String },
+
+    #[error("failed to checkout and determine revision: the work was interrupted")]
+    Interrupted,
+}
+
+impl GitError {
+    /// The reason of the condition.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Url { .. } => "URLInvalid",
+            Self::Proxy(_) | Self::Authentication(_) | Self::EncryptedKey { .. } => {
+                "AuthenticationFailed"
+            }
+            Self::Provider { .. } => "InvalidProviderConfiguration",
+            Self::Checkout(_) | Self::Sparse(_) | Self::Interrupted => "GitOperationFailed",
+            Self::Empty => "EmptyGitRepository",
+            Self::Unverified(VerifyError::NoTag) => "InvalidVerificationMode",
+            Self::Unverified(VerifyError::UnsignedTag { .. }) => "InvalidGitObject",
+            Self::Unverified(VerifyError::Tag { .. }) => "InvalidTagSignature",
+            Self::Unverified(VerifyError::Commit { .. }) => "InvalidCommitSignature",
+            Self::IncludePath { .. } => "IllegalPath",
+            Self::IncludeCopy { .. } => "CopyFailure",
+        }
+    }
+
+    /// Whether trying again is of no use until somebody changes the object.
+    pub fn is_stalling(&self) -> bool {
+        match self {
+            Self::Url { .. } | Self::Unverified(VerifyError::NoTag) => true,
+            Self::Provider { is_final, .. } => *is_final,
+            _ => false,
+        }
+    }
+
+    /// Says what Flux says where it has words of its own; `what` was being done.
+    pub(super) fn of_git(
+        error: &Error,
+        url: &GitUrl,
+        reference: &GitReference,
+        what: &str,
+    ) -> Self {
+        let general = || format!("unable to {what} '{url}': {}", without_url(error, url));
+        let text = match error {
+            Error::Empty { .. } => return Self::Empty,
+            Error::NoDirectory { .. } => return Self::Sparse(error.to_string()),
+            Error::InvalidRange { reason, .. } => format!("semver parse error: {reason}"),
+            Error::NoReference { reference: missing, .. } => {
+                let no_remote = |name: &str| {
+                    format!("unable to {what} '{url}': couldn't find remote ref \"{name}\"")
+                };
+                match reference {
+                    GitReference::Semver(range) => format!("no match found for semver: {range}"),
+                    GitReference::Full(name) if name.starts_with('/') || name.ends_with('/') => {
+                        format!(
+                            "ref {name} is invalid; Git refs cannot begin or end with a slash '/'"
+                        )
+                    }
+                    GitReference::Full(name) => {
+                        format!("unable to resolve ref '{name}' to a specific commit")
+                    }
+                    GitReference::Branch(name) => no_remote(&format!("refs/heads/{name}")),
+                    GitReference::Tag(name) => no_remote(&format!("refs/tags/{name}")),
+                    // Not even the branch is there.
+                    GitReference::CommitOf { branch, .. } if *missing == reference.to_string() => {
+                        no_remote(&format!("refs/heads/{branch}"))
+                    }
+                    GitReference::Commit(commit) | GitReference::CommitOf { commit, .. } => {
+                        format!("unable to resolve commit object for '{commit}': object not found")
+                    }
+                    GitReference::Default | GitReference::Name(_) => general(),
+                }
+            }
+            _ => general(),
+        };
+        Self::Checkout(text)
+    }
+}
+
+/// What an error says about an address that was named just before.
+fn without_url(error: &Error, url: &GitUrl) -> String {
+    let text = error.to_string();
+    let rest = text.strip_prefix(&format!("'{url}' ")).unwrap_or(&text).to_owned();
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{rest}: {cause}"),
+        None => rest,
+    }
+}
