@@ -1,6 +1,6 @@
 //! What the flags of the controller decide.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use crate::queue::Backoff;
 
@@ -10,6 +10,8 @@ use crate::queue::Backoff;
 pub struct Options {
     /// Where artifacts are kept.
     pub storage: PathBuf,
+    /// Where artifacts are served to others; nowhere if not given.
+    pub serve_at: Option<SocketAddr>,
     /// The host under which others fetch artifacts from us.
     pub advertised_host: String,
     /// Passes that work at the same time; those that only wait do not count.
@@ -53,6 +55,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             storage: PathBuf::from("/data"),
+            serve_at: None,
             advertised_host: "localhost".to_owned(),
             concurrent: 16,
             concurrent_requests: 4,

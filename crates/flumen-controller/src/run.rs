@@ -1,12 +1,13 @@
 //! The controller as a whole: what runs, and how it ends.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, io, net::SocketAddr, sync::Arc};
 
 use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
-use flumen_source::{Storage, StorageError, import::ImportError};
+use flumen_source::{Storage, StorageError, import::ImportError, serve::serve};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{
+    net::TcpListener,
     sync::{Semaphore, mpsc},
     task::JoinSet,
 };
@@ -29,6 +30,12 @@ pub enum RunError {
     Storage(#[from] StorageError),
     #[error("artifacts cannot be fetched: {0}")]
     Import(#[from] ImportError),
+    #[error("artifacts cannot be served at {address}: {source}")]
+    Serve {
+        address: SocketAddr,
+        #[source]
+        source: io::Error,
+    },
 }
 
 /// Runs until `stop` is over. What is under way then is given up: whoever comes next begins it again, and nothing is
@@ -39,6 +46,10 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<(), RunError> {
     let storage = Arc::new(Storage::open(&options.storage)?);
+    let server = match options.serve_at {
+        Some(address) => Some(serve_artifacts(address, &storage).await?),
+        None => None,
+    };
     let (news, mut heard) = mpsc::unbounded_channel();
     let (kustomize_events, post_kustomize) = Recorder::new(client.clone(), "kustomize-controller");
     let (source_events, post_sources) = Recorder::new(client.clone(), "source-controller");
@@ -130,7 +141,19 @@ pub async fn run(
     background.shutdown().await;
     drop(controller);
     while posting.join_next().await.is_some() {}
+    if let Some(server) = server {
+        server.shutdown().await;
+    }
     Ok(())
+}
+
+async fn serve_artifacts(
+    address: SocketAddr,
+    storage: &Arc<Storage>,
+) -> Result<flumen_serve::Running, RunError> {
+    let failed = |source| RunError::Serve { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    serve(listener, Arc::clone(storage)).map_err(failed)
 }
 
 /// Waits until the caches know what there is.

@@ -1,6 +1,10 @@
 //! `flumen controller`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    net::{AddrParseError, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use clap::{ArgAction, Args};
 use flumen_controller::Options;
@@ -33,6 +37,10 @@ pub(crate) struct ControllerArgs {
     /// Directory of artifacts
     #[arg(long, visible_alias = "storage", value_name = "DIR", default_value = "/data")]
     storage_path: PathBuf,
+
+    /// Address at which artifacts are served to others, such as `:9090`; without it they are not
+    #[arg(long, value_name = "ADDRESS", value_parser = listening_address)]
+    storage_addr: Option<SocketAddr>,
 
     /// Host and port under which others fetch artifacts
     #[arg(long, value_name = "ADDRESS", default_value = "localhost")]
@@ -140,6 +148,7 @@ impl ControllerArgs {
         }
         let mut options = Options {
             storage: self.storage_path.clone(),
+            serve_at: self.storage_addr,
             advertised_host: self.storage_adv_addr.clone(),
             concurrent: self.concurrent,
             concurrent_requests: self.concurrent_ssa.max(1),
@@ -179,4 +188,9 @@ fn set_gate(options: &mut Options, gate: &str, ui: &Ui) -> Result<(), CommandErr
         other => ui.talk(&format!("note: the feature gate `{other}` has no meaning here\n")),
     }
     Ok(())
+}
+
+/// Reads an address; without a host it is that of every interface, as Flux writes it.
+fn listening_address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    if text.starts_with(':') { format!("0.0.0.0{text}").parse() } else { text.parse() }
 }

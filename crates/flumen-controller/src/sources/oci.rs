@@ -75,10 +75,10 @@ impl Source for OciRepository {
             proxy: secrets.proxy.as_ref(),
             registries: controller.artifacts.registries(),
         };
-        let remote = Remote::connect(request).map_err(failure)?;
-        let resolved = remote.resolve().await.map_err(failure)?;
+        let remote = Remote::connect(request).map_err(|error| failure(&error))?;
+        let resolved = remote.resolve().await.map_err(|error| failure(&error))?;
         let revision = &resolved.revision;
-        let is_new = !self.has_revision(revision);
+        let is_new = !has_revision(self, revision);
         if is_new {
             let message = format!("new revision '{revision}' for '{}'", resolved.reference);
             *step = format!("building artifact: {message}");
@@ -88,14 +88,16 @@ impl Source for OciRepository {
                 set_condition(self, OUTDATED, status, "NewRevision", &message, now);
             }
         }
-        self.verify(controller, &remote, &resolved, is_new).await?;
-        if !is_new && self.has_same_content() {
+        verify(self, controller, &remote, &resolved).await?;
+        if !is_new && has_same_content(self) {
+            let stored = self.status.artifact.as_ref();
+            let news = stored.map_or_else(String::new, |stored| news(&self.spec.url, stored));
             let note = format!("artifact up-to-date with remote revision: '{revision}'");
-            return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news: self.news() });
+            return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news });
         }
 
         let storage = controller.artifacts.storage();
-        let fetched = remote.fetch(&resolved, storage).await.map_err(failure)?;
+        let fetched = remote.fetch(&resolved, storage).await.map_err(|error| failure(&error))?;
         let artifact = Artifact {
             url: controller.artifact_url(&fetched.stored.path),
             path: fetched.stored.path,
@@ -112,84 +114,62 @@ impl Source for OciRepository {
     }
 }
 
-/// What only this kind does.
-trait Steps: Sized {
-    fn has_revision(&self, revision: &str) -> bool;
-    fn has_same_content(&self) -> bool;
-    fn news(&self) -> String;
-    async fn verify(
-        &mut self,
-        controller: &Controller,
-        remote: &Remote<'_>,
-        resolved: &Resolved,
-        is_new: bool,
-    ) -> Result<(), Failure>;
+/// Whether this revision is what is stored.
+fn has_revision(object: &OciRepository, revision: &str) -> bool {
+    let stored = object.status.artifact.as_ref();
+    stored.is_some_and(|stored| modern_revision(&stored.revision) == revision)
 }
 
-impl Steps for OciRepository {
-    fn has_revision(&self, revision: &str) -> bool {
-        let stored = self.status.artifact.as_ref();
-        stored.is_some_and(|stored| modern_revision(&stored.revision) == revision)
-    }
+/// Whether the spec asks for the same part of the artifact as before.
+fn has_same_content(object: &OciRepository) -> bool {
+    object.spec.ignore == object.status.observed_ignore
+        && object.spec.layer_selector == object.status.observed_layer_selector
+}
 
-    /// Whether the spec asks for the same part of the artifact as before.
-    fn has_same_content(&self) -> bool {
-        self.spec.ignore == self.status.observed_ignore
-            && self.spec.layer_selector == self.status.observed_layer_selector
-    }
-
-    fn news(&self) -> String {
-        self.status
-            .artifact
-            .as_ref()
-            .map_or_else(String::new, |stored| news(&self.spec.url, stored))
-    }
-
-    /// Verifies what was not verified yet: another artifact, another spec, other keys.
-    async fn verify(
-        &mut self,
-        controller: &Controller,
-        remote: &Remote<'_>,
-        resolved: &Resolved,
-        is_new: bool,
-    ) -> Result<(), Failure> {
-        let Some(wanted) = self.spec.verify.clone() else {
-            delete_condition(self, VERIFIED);
-            return Ok(());
-        };
-        let namespace = self.metadata.namespace.clone();
-        let failed = |reason: String| failure(Error::verification(&wanted, reason));
-        let read =
-            async |name: &str| references::secret(&controller.client, &namespace, name).await;
-        let keys = match &wanted.secret_ref {
-            Some(reference) => {
-                Some(read(&reference.name).await.map_err(|error| failed(error.to_string()))?)
-            }
-            None => None,
-        };
-        let root = match &wanted.trusted_root_secret_ref {
-            Some(reference) => Some(read(&reference.name).await.map_err(|error| {
-                let secret = format!("{namespace}/{}", reference.name);
-                failed(format!("failed to read trusted root from secret '{secret}': {error}"))
-            })?),
-            None => None,
-        };
-        let trusted = Trusted { keys: keys.as_ref(), root: root.as_ref() };
-        let uid = self.metadata.uid.clone();
-        let fingerprint = trusted.fingerprint();
-        let verified = condition(self, VERIFIED);
-        let is_verified = verified
-            .is_some_and(|verified| verified.observed_generation == self.metadata.generation);
-        if !is_new && is_verified && controller.artifacts.is_trusted(&uid, fingerprint) {
-            return Ok(());
+/// Verifies what was not verified yet: another artifact, another spec, other keys.
+async fn verify(
+    object: &mut OciRepository,
+    controller: &Controller,
+    remote: &Remote<'_>,
+    resolved: &Resolved,
+) -> Result<(), Failure> {
+    let Some(wanted) = object.spec.verify.clone() else {
+        delete_condition(object, VERIFIED);
+        return Ok(());
+    };
+    let namespace = object.metadata.namespace.clone();
+    let failed = |reason: String| failure(&Error::verification(&wanted, reason));
+    let read = async |name: &str| references::secret(&controller.client, &namespace, name).await;
+    let keys = match &wanted.secret_ref {
+        Some(reference) => {
+            Some(read(&reference.name).await.map_err(|error| failed(error.to_string()))?)
         }
-        remote.verify(resolved, trusted).await.map_err(failure)?;
-        let message = format!("verified signature of revision {}", resolved.revision);
-        let now = Timestamp::now();
-        set_condition(self, VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
-        controller.artifacts.trust(&uid, fingerprint);
-        Ok(())
+        None => None,
+    };
+    let root = match &wanted.trusted_root_secret_ref {
+        Some(reference) => Some(read(&reference.name).await.map_err(|error| {
+            let secret = format!("{namespace}/{}", reference.name);
+            failed(format!("failed to read trusted root from secret '{secret}': {error}"))
+        })?),
+        None => None,
+    };
+    let trusted = Trusted { keys: keys.as_ref(), root: root.as_ref() };
+    let uid = object.metadata.uid.clone();
+    let fingerprint = trusted.fingerprint();
+    let is_verified = condition(object, VERIFIED)
+        .is_some_and(|found| found.observed_generation == object.metadata.generation);
+    if is_verified
+        && has_revision(object, &resolved.revision)
+        && controller.artifacts.is_trusted(&uid, fingerprint)
+    {
+        return Ok(());
     }
+    remote.verify(resolved, trusted).await.map_err(|error| failure(&error))?;
+    let message = format!("verified signature of revision {}", resolved.revision);
+    let now = Timestamp::now();
+    set_condition(object, VERIFIED, ConditionStatus::True, SUCCEEDED, &message, now);
+    controller.artifacts.trust(&uid, fingerprint);
+    Ok(())
 }
 
 /// What a source refers to, except for what signatures are verified with.
@@ -212,18 +192,18 @@ impl Secrets {
                 let events = &controller.source_events;
                 events.post(object, Severity::Info, "AuthenticationFailed", &message, &[]);
                 let reason = format!("failed to get secret '{namespace}/{name}': {error}");
-                failure(Error::Credential { reason })
+                failure(&Error::Credential { reason })
             })?);
         }
         if let Some(account) = &spec.service_account_name {
             let read = references::pull_secrets(client, namespace, account).await;
             pull.extend(
-                read.map_err(|error| failure(Error::Credential { reason: error.to_string() }))?,
+                read.map_err(|error| failure(&Error::Credential { reason: error.to_string() }))?,
             );
         }
         if pull.is_empty() && spec.provider != OciProvider::Generic {
             let reason = "identities of cloud providers are not available yet, give a Secret";
-            return Err(failure(Error::Credential { reason: reason.to_owned() }));
+            return Err(failure(&Error::Credential { reason: reason.to_owned() }));
         }
         let missing = |name: &str, error: ReferenceError| match error {
             ReferenceError::NotFound(..) => format!("secret '{namespace}/{name}' not found"),
@@ -233,7 +213,7 @@ impl Secrets {
             Some(reference) => {
                 let read = references::secret(client, namespace, &reference.name).await;
                 Some(read.map_err(|error| {
-                    failure(Error::Proxy { reason: missing(&reference.name, error) })
+                    failure(&Error::Proxy { reason: missing(&reference.name, error) })
                 })?)
             }
             None => None,
@@ -243,7 +223,7 @@ impl Secrets {
                 let read = references::secret(client, namespace, &reference.name).await;
                 Some(read.map_err(|error| {
                     let reason = missing(&reference.name, error);
-                    failure(Error::Transport { url: spec.url.clone(), reason })
+                    failure(&Error::Transport { url: spec.url.clone(), reason })
                 })?)
             }
             None => None,
@@ -252,7 +232,7 @@ impl Secrets {
     }
 }
 
-fn failure(error: Error) -> Failure {
+fn failure(error: &Error) -> Failure {
     let condition = match error.condition() {
         ConditionType::FetchFailed => FETCH_FAILED,
         ConditionType::StorageOperationFailed => STORAGE_FAILED,

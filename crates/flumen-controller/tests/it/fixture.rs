@@ -3,13 +3,15 @@
 use std::{
     collections::BTreeMap,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use flumen_controller::Options;
-use flumen_kube::{Client, Cluster as _, ConnectOptions, ObjectName, PatchType, Resource};
+use flumen_kube::{
+    Client, Cluster as _, ConnectOptions, ListOptions, ObjectName, PatchType, Resource,
+};
 use flumen_object::Gvk;
 use flumen_oci::{
     Repository,
@@ -42,7 +44,7 @@ impl Stage {
     }
 
     /// With the controller on another way to the same API server.
-    pub(crate) fn start_with(way: impl FnOnce(&Path) -> std::path::PathBuf) -> Option<Self> {
+    pub(crate) fn start_with(way: impl FnOnce(&Path) -> PathBuf) -> Option<Self> {
         let cluster = KubeCluster::shared_with_controllers()?;
         let runtime = Runtime::new().expect("a runtime");
         let kubeconfig = cluster.kubeconfig();
@@ -184,6 +186,25 @@ impl Stage {
             .map(|node| serde_json::from_str(&to_json(&node).expect("JSON")).expect("JSON"))
     }
 
+    /// The events about an object.
+    pub(crate) fn events(&self, kind: &str, name: &str) -> Vec<Value> {
+        let resource = resource("Event");
+        let selector = format!("involvedObject.kind={kind},involvedObject.name={name}");
+        let options = ListOptions {
+            namespace: Some(&self.namespace),
+            field_selector: Some(&selector),
+            label_selector: None,
+        };
+        let listed = self.runtime.block_on(self.client.list(&resource, options)).expect("a list");
+        let json = |node: &Node| serde_json::from_str(&to_json(node).expect("JSON")).expect("JSON");
+        listed.items.iter().map(json).collect()
+    }
+
+    /// Where the controller keeps a file that it has published.
+    pub(crate) fn stored(&self, path: &str) -> PathBuf {
+        self.storage.path().join(path)
+    }
+
     fn name<'a>(&'a self, resource: &'a Resource, name: &'a str) -> ObjectName<'a> {
         ObjectName { resource, namespace: &self.namespace, name }
     }
@@ -249,7 +270,7 @@ impl Drop for Stage {
 }
 
 /// The controller on a thread of its own.
-fn run(kubeconfig: std::path::PathBuf, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
+fn run(kubeconfig: PathBuf, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel();
     let thread = thread::spawn(move || {
         let runtime = Runtime::new().expect("a runtime");
@@ -281,6 +302,7 @@ fn resource(kind: &str) -> Resource {
         "Kustomization" => ("kustomize.toolkit.fluxcd.io/v1", "kustomizations"),
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
         "ConfigMap" => ("v1", "configmaps"),
+        "Event" => ("v1", "events"),
         "Deployment" => ("apps/v1", "deployments"),
         "Widget" => ("example.com/v1", "widgets"),
         other => panic!("no such kind: {other}"),

@@ -7,3 +7,4 @@ mod delivery;
 mod dependencies;
 mod failures;
 mod requests;
+mod sources;

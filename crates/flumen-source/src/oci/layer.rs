@@ -13,14 +13,13 @@ use futures_util::TryStreamExt as _;
 use super::{Error, Remote, Resolved, error::words};
 use crate::{Files, Storage, StorageError, Stored, ignore};
 
+/// The name under which the current artifact is published, whatever it is.
 const LATEST: &str = "latest.tar.gz";
 
 /// An artifact that was fetched and is published.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     pub stored: Stored,
-    /// Where whatever is the latest is published.
-    pub latest: String,
     /// The annotations of the manifest.
     pub metadata: BTreeMap<String, String>,
 }
@@ -51,9 +50,8 @@ impl Remote<'_> {
             LayerOperation::Extract => self.extract(layer, &file_name, storage).await?,
             LayerOperation::Copy => self.copy(layer, &file_name, storage).await?,
         };
-        let latest =
-            storage.publish_again(self.request.owner, &stored, LATEST).map_err(|e| archive(&e))?;
-        Ok(Fetched { stored, latest, metadata: image.manifest.annotations })
+        storage.publish_again(self.request.owner, &stored, LATEST).map_err(|e| archive(&e))?;
+        Ok(Fetched { stored, metadata: image.manifest.annotations })
     }
 
     fn select<'i>(&self, image: &'i Image) -> Result<&'i Descriptor, Error> {

@@ -93,7 +93,8 @@ impl Source {
             fetched.stored.path,
             format!("ocirepository/default/app/{}.tar.gz", resolved.digest)
         );
-        assert_eq!(fetched.latest, "ocirepository/default/app/latest.tar.gz");
+        let latest = "ocirepository/default/app/latest.tar.gz";
+        self.storage.verify(latest, &fetched.stored.digest.to_string()).expect("the latest");
         let tree = self.storage.tree(&fetched.stored.digest).expect("unpacked");
         let content = tree.read(Path::new("/app.yaml"), Bounds::Anywhere).expect("a file");
         Ok((resolved.revision, String::from_utf8(content).expect("text")))
