@@ -1,4 +1,4 @@
-//! GitRepository: a commit of a Git repository.
+//! `GitRepository`: a commit of a Git repository.
 
 use std::{
     sync::Arc,

@@ -207,7 +207,7 @@ impl Secrets {
         }
         let missing = |name: &str, error: ReferenceError| match error {
             ReferenceError::NotFound(..) => format!("secret '{namespace}/{name}' not found"),
-            error => error.to_string(),
+            error @ ReferenceError::Cluster(_) => error.to_string(),
         };
         let proxy = match &spec.proxy_secret_ref {
             Some(reference) => {
