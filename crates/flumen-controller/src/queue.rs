@@ -247,7 +247,7 @@ mod tests {
     use crate::Kind;
 
     const BACKOFF: Backoff =
-        Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+        Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(1) };
 
     fn key(namespace: &str, name: &str) -> Key {
         Key::new(Kind::Kustomization, namespace, name)
@@ -283,7 +283,7 @@ mod tests {
         let trigger = Trigger::Changed("GitRepository/a/x".to_owned());
         queue.add(key("a", "1"), trigger.clone());
         assert_eq!(queue.changed(&key("a", "1")).await, "GitRepository/a/x");
-        queue.done(&key("a", "1"), Next::After(Duration::from_secs(600)), BACKOFF);
+        queue.done(&key("a", "1"), Next::After(Duration::from_mins(10)), BACKOFF);
         assert_eq!(queue.next().await, (key("a", "1"), trigger));
     }
 
@@ -313,7 +313,7 @@ mod tests {
         let queue = Queue::default();
         queue.add(key("a", "1"), Trigger::Due);
         queue.next().await;
-        queue.done(&key("a", "1"), Next::After(Duration::from_secs(600)), BACKOFF);
+        queue.done(&key("a", "1"), Next::After(Duration::from_mins(10)), BACKOFF);
         queue.add(key("a", "1"), Trigger::Due);
         let before = Instant::now();
         queue.next().await;
