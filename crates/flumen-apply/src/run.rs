@@ -327,8 +327,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     async fn commit(mut self) -> Result<Outcome, Error> {
         let mut history = std::mem::take(&mut self.before.history);
-        let outcome =
-            Outcome { changes: self.changes, inventory: self.after, waited: self.waited };
+        let outcome = Outcome { changes: self.changes, inventory: self.after, waited: self.waited };
         let last = history.first();
         let news = self.options.deployment.as_ref().filter(|deployment| {
             !outcome.is_noop()

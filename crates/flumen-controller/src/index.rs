@@ -44,6 +44,20 @@ impl Index {
     pub(crate) fn dependants(&self, name: &Name) -> impl Iterator<Item = &Name> {
         self.dependants.get(name).into_iter().flatten()
     }
+
+    /// All that depend on a Kustomization, also through others.
+    pub(crate) fn behind(&self, name: &Name) -> BTreeSet<Name> {
+        let mut behind = BTreeSet::new();
+        let mut next = vec![name];
+        while let Some(name) = next.pop() {
+            for dependant in self.dependants(name) {
+                if behind.insert(dependant.clone()) {
+                    next.push(dependant);
+                }
+            }
+        }
+        behind
+    }
 }
 
 fn readable(read: Option<&Read<Kustomization>>) -> Option<&Kustomization> {

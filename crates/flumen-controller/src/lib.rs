@@ -7,6 +7,7 @@
 //!
 //! [`run`] is the whole controller. [`queue`] decides when an object gets its turn; [`kustomization`] and [`sources`]
 //! are what happens then.
+#![allow(clippy::disallowed_methods, reason = "waits, retries and tells the time in statuses")]
 
 mod cache;
 mod controller;

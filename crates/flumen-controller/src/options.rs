@@ -43,12 +43,10 @@ pub struct Options {
     pub prune_guard: bool,
     /// Drift is corrected when it is seen, not only at the next interval.
     pub correct_drift_at_once: bool,
-    /// ExternalArtifacts may be sources.
+    /// An `ExternalArtifact` may be a source.
     pub external_artifacts: bool,
     /// A newer revision ends the wait for the health of an older one.
     pub cancel_health_checks: bool,
-    /// All ConfigMaps and Secrets that are referred to are watched, not only those with the label.
-    pub watch_all_references: bool,
 }
 
 impl Default for Options {
@@ -75,7 +73,6 @@ impl Default for Options {
             correct_drift_at_once: true,
             external_artifacts: true,
             cancel_health_checks: true,
-            watch_all_references: false,
         }
     }
 }
@@ -92,7 +89,7 @@ impl Options {
             return interval;
         }
         // A fraction between -1 and 1 from the bits of a new identity; nothing depends on its quality.
-        let bits = uuid::Uuid::new_v4().as_u128() as u32;
+        let bits = uuid::Uuid::new_v4().as_fields().0;
         let fraction = f64::from(bits) / f64::from(u32::MAX) * 2.0 - 1.0;
         interval.mul_f64(1.0 + fraction * f64::from(percent) / 100.0)
     }

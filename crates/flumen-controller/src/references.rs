@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that objects refer to.
+//! What objects refer to: a `ConfigMap`, a `Secret`.
 
 use std::collections::BTreeMap;
 

@@ -182,7 +182,7 @@ async fn pass(
     match key.kind {
         Kind::Kustomization => kustomization::reconcile(controller, key, permit).await,
         Kind::OciRepository => sources::reconcile::<OciRepository>(controller, key).await,
-        Kind::GitRepository => Next::Rest,
+        Kind::GitRepository => sources::reconcile::<GitRepository>(controller, key).await,
         // Somebody else makes it; there is nothing to do but to use it.
         Kind::ExternalArtifact => Next::Rest,
     }

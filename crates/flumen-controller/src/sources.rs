@@ -3,6 +3,7 @@
 //! [`pass`] is one pass over a source of any kind; what is particular to a kind is its [`Source`], in a file of its own.
 
 mod artifacts;
+mod git;
 mod oci;
 mod pass;
 

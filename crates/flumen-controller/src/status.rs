@@ -44,7 +44,7 @@ pub(crate) async fn write<K: Kind>(
 
 fn status<K: Kind>(object: &K) -> Value {
     let mut value = serde_json::to_value(object).unwrap_or_default();
-    value.get_mut("status").map(Value::take).unwrap_or_else(|| json!({}))
+    value.get_mut("status").map_or_else(|| json!({}), Value::take)
 }
 
 /// Adds or removes our finalizer. The object must be as we know it: another's finalizer is never overwritten.

@@ -22,15 +22,19 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum News {
     Kustomization(Change<Kustomization>),
-    /// A source: whether it is to be reconciled, and its artifact before and after.
-    Source {
-        key: Key,
-        is_asked: bool,
-        is_gone: bool,
-        before: Option<Artifact>,
-        after: Option<Artifact>,
-    },
+    Source(Box<OfSource>),
     Moved(Moved),
+}
+
+/// What has happened to a source.
+#[derive(Debug)]
+pub(crate) struct OfSource {
+    key: Key,
+    /// It is to be reconciled.
+    is_asked: bool,
+    is_gone: bool,
+    before: Option<Artifact>,
+    after: Option<Artifact>,
 }
 
 impl News {
@@ -44,13 +48,13 @@ impl News {
             Some(Ok(object)) => artifact(object),
             _ => None,
         };
-        Self::Source {
+        Self::Source(Box::new(OfSource {
             is_asked: is_asked(&change),
             is_gone: change.after.is_none(),
             before: of(&change.before),
             after: of(&change.after),
             key: Key::new(kind, change.name.0, change.name.1),
-        }
+        }))
     }
 }
 
@@ -77,21 +81,22 @@ pub(crate) fn handle(controller: &Controller, index: &mut Index, news: News) {
             index.update(&change);
             of_kustomization(controller, index, &change);
         }
-        News::Source { key, is_asked, is_gone, before, after } => {
-            if is_gone {
-                controller.queue.forget(&key);
-            }
-            let revision = |artifact: &Option<Artifact>| {
-                artifact.as_ref().map(|artifact| artifact.revision.clone())
-            };
-            if revision(&before) != revision(&after) {
-                wake_users(controller, index, &key, after.as_ref());
-            }
-            if is_asked {
-                controller.queue.add(key, Trigger::Due);
-            }
-        }
+        News::Source(news) => of_source(controller, index, *news),
         News::Moved(moved) => of_moved(controller, moved),
+    }
+}
+
+fn of_source(controller: &Controller, index: &Index, news: OfSource) {
+    if news.is_gone {
+        controller.queue.forget(&news.key);
+    }
+    let revision =
+        |artifact: &Option<Artifact>| artifact.as_ref().map(|artifact| artifact.revision.clone());
+    if revision(&news.before) != revision(&news.after) {
+        wake_users(controller, index, &news.key, news.after.as_ref());
+    }
+    if news.is_asked {
+        controller.queue.add(news.key, Trigger::Due);
     }
 }
 
@@ -108,6 +113,17 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     if state(change.before.as_ref()) != state(change.after.as_ref()) {
         wake_dependants(controller, index, &change.name);
     }
+    if dependencies(change.before.as_ref()) != dependencies(change.after.as_ref()) {
+        // It may close a circle, or open one: all who wait behind it must know.
+        for name in index.behind(&change.name) {
+            wake_dependants(controller, index, &name);
+        }
+    }
+}
+
+fn dependencies(read: Option<&Read<Kustomization>>) -> Vec<Name> {
+    let object = read.and_then(|read| read.as_ref().ok());
+    object.into_iter().flat_map(|object| depends_on(object).collect::<Vec<_>>()).collect()
 }
 
 /// What those who depend on a Kustomization look at.

@@ -85,7 +85,8 @@ impl HealthRules {
 
     /// Whether the verdict on an object can change with its pods.
     pub fn depends_on_pods(&self, object: &Node) -> bool {
-        matches!(self.rule_for(object), Rule::BuiltIn) && owned_pods::depends_on_pods(&Gvk::of(object))
+        matches!(self.rule_for(object), Rule::BuiltIn)
+            && owned_pods::depends_on_pods(&Gvk::of(object))
     }
 
     fn rule_for(&self, object: &Node) -> Rule<'_> {

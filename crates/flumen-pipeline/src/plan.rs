@@ -208,7 +208,7 @@ fn git_source_of(
             let path = std::path::absolute(&path).map_err(|source| unusable(&path, source))?;
             clean(&path).display().to_string()
         }
-        _ => address.clone(),
+        GitUrl::Remote(_) => address.clone(),
     };
     Ok(GitSource {
         url,

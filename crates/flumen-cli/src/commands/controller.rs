@@ -21,7 +21,7 @@ use crate::{
 
 /// Reconcile Flux's sources and Kustomizations
 ///
-/// Serves OCIRepository, GitRepository, ExternalArtifact and Kustomization as Flux does, on the cluster of the
+/// Serves `OCIRepository`, `GitRepository`, `ExternalArtifact` and `Kustomization` as Flux does, on the cluster of the
 /// kubeconfig, or on the one that it runs in. The definitions of these kinds must be there. Logs go to stderr, a line of
 /// JSON each.
 #[derive(Debug, Args)]
@@ -33,6 +33,7 @@ Examples:
 
   # As Flux behaves: unknown kinds fail, drift waits for the interval, everything may be pruned
   flumen controller --defer-unknown-kinds=false --correct-drift-at-once=false --prune-guard=off")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ControllerArgs {
     /// Directory of artifacts
     #[arg(long, visible_alias = "storage", value_name = "DIR", default_value = "/data")]

@@ -76,13 +76,12 @@ impl Input {
 pub(super) fn check_path(tree: &dyn Tree, path: &str) -> Result<(), String> {
     let dir: PathBuf = clean(&Path::new(ROOT).join(path)).into_owned();
     match tree.real_dir(&dir) {
-        Ok(_) => Ok(()),
         Err(flumen_fs::FsError::NotFound { .. }) => Err(format!(
             "kustomization path not found: stat {ARTIFACT_ROOT}{}: no such file or directory",
             dir.display()
         )),
         // A file in its place is a mistake that the build words.
-        Err(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -40,11 +40,11 @@ fn what_a_source_has_is_applied_followed_pruned_and_taken_back() {
     });
     assert_eq!(object["status"]["inventory"]["entries"], ids(&["one"]));
     assert_eq!(stage.get("ConfigMap", "one").expect("it is there")["data"]["key"], "2");
-    stage.until("two is pruned", || stage.get("ConfigMap", "two").is_none().then_some(()));
+    Stage::until("two is pruned", || stage.get("ConfigMap", "two").is_none().then_some(()));
     assert_eq!(object["status"]["history"].as_array().map(Vec::len), Some(2));
 
     stage.delete("Kustomization", "app");
-    stage.until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
+    Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
     assert!(stage.get("ConfigMap", "one").is_none(), "it is taken back");
 }
 

@@ -44,7 +44,7 @@ fn objects_wait_for_a_definition_that_comes_late() {
     stage.push(&[("one.yaml", &config_map("one", "1")), ("widget.yaml", widget)]);
     stage.source();
     stage.kustomization("app", &json!({}));
-    stage.until("the rest is applied", || stage.get("ConfigMap", "one"));
+    Stage::until("the rest is applied", || stage.get("ConfigMap", "one"));
     assert_ne!(
         condition(&stage.get("Kustomization", "app").expect("it is there"), "Ready")["status"],
         "True"

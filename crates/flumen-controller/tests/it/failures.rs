@@ -69,6 +69,6 @@ fn most_of_an_inventory_is_not_pruned_without_a_word() {
     stage.patch("Kustomization", "app", &json!({"metadata": {"annotations": annotations}}));
     stage.request("Kustomization", "app");
     stage.until_ready("app");
-    stage.until("it is pruned", || stage.get("ConfigMap", "c5").is_none().then_some(()));
+    Stage::until("it is pruned", || stage.get("ConfigMap", "c5").is_none().then_some(()));
     assert!(stage.get("ConfigMap", "c0").is_some());
 }

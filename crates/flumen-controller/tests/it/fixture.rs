@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot};
 
 /// How long something may take that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Stage {
     pub(crate) cluster: &'static KubeCluster,
@@ -40,7 +40,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// `None` when there is no API server to test with; that is said.
     pub(crate) fn start() -> Option<Self> {
-        Self::start_with(|kubeconfig| kubeconfig.to_owned())
+        Self::start_with(Path::to_owned)
     }
 
     /// With the controller on another way to the same API server.
@@ -77,7 +77,7 @@ impl Stage {
         }
         for kind in ["OCIRepository", "Kustomization"] {
             let resource = resource(kind);
-            self.until(&format!("{kind} is served"), || {
+            Self::until(&format!("{kind} is served"), || {
                 self.runtime.block_on(self.client.resource(&resource.gvk)).ok().flatten()
             });
         }
@@ -230,7 +230,7 @@ impl Stage {
     }
 
     /// Waits until there is something.
-    pub(crate) fn until<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+    pub(crate) fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
         let begin = Instant::now();
         loop {
             if let Some(found) = look() {
@@ -320,7 +320,7 @@ fn node(value: &Value) -> Node {
     read(&text.as_str().into(), 1, &Budget::default()).expect("JSON is YAML").remove(0)
 }
 
-/// A ConfigMap as a manifest.
+/// A `ConfigMap` as a manifest.
 pub(crate) fn config_map(name: &str, value: &str) -> String {
     format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: <ns>}}\n\

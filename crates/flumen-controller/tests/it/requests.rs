@@ -30,10 +30,11 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     reconcile(&stage, "b");
     let of_objects = |request: &KubeRequest| request.resource().as_deref() == Some("configmaps");
     assert_eq!(proxy.count(of_objects), 0);
-    let of_status = |request: &KubeRequest| {
-        request.is_write() && request.resource().as_deref() == Some("kustomizations")
-    };
+    let of_status = |request: &KubeRequest| request.path.ends_with("/kustomizations/b/status");
     assert_eq!(proxy.count(of_status), 1, "{:#?}", proxy.requests());
+    let of_watches = |request: &KubeRequest| request.verb() == "watch";
+    let others = proxy.requests().len() - proxy.count(of_watches);
+    assert!(others <= 2, "one write and one event: {:#?}", proxy.requests());
 
     // A revision that leaves its directory alone costs the same.
     stage.push(&[("a/a.yaml", &config_map("a", "2")), ("b/b.yaml", &b)]);

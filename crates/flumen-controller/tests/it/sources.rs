@@ -55,7 +55,7 @@ fn a_source_becomes_ready_with_three_writes() {
         let condition = condition(&object, kind);
         assert_eq!(condition["message"], format!("stored artifact for digest '{revision}'"));
     }
-    let message = stage.until("the event is there", || {
+    let message = Stage::until("the event is there", || {
         events(&stage).into_iter().find(|(reason, _)| reason == "NewArtifact")
     });
     let origin = ", origin source 'https://example.com/org/app', origin revision 'main@sha1:0000";
@@ -71,7 +71,7 @@ fn a_source_becomes_ready_with_three_writes() {
 
     // Nothing has changed: that is noted, and nothing else is written.
     stage.request("OCIRepository", "app");
-    stage.until("it is noted", || {
+    Stage::until("it is noted", || {
         events(&stage).into_iter().find(|(reason, _)| reason == "ArtifactUpToDate")
     });
     assert_eq!(writes("ocirepositories"), 3, "the request is answered");
@@ -105,7 +105,7 @@ fn failures_are_told_and_forgotten() {
     assert_eq!(condition(&object, "ArtifactInStorage")["status"], "True");
     stage.patch("OCIRepository", "app", &json!({"spec": {"layerSelector": null}}));
     until_ready(&stage);
-    stage.until("the recovery is told", || {
+    Stage::until("the recovery is told", || {
         let recovered = |(reason, _): &(String, String)| reason == "Succeeded";
         events(&stage).into_iter().find(recovered)
     });
@@ -144,7 +144,7 @@ fn secrets_that_are_missing_are_named() {
             "failed to get credential: failed to get secret '{namespace}/nope': secrets \"nope\" not found"
         ),
     );
-    stage.until("the Secret is named", || {
+    Stage::until("the Secret is named", || {
         let told = |(_, message): &(String, String)| message == "auth secret 'nope' not found";
         events(&stage).into_iter().find(told)
     });
@@ -201,15 +201,15 @@ fn other_rules_make_another_artifact_and_lost_files_come_back() {
     let path = stage.stored(part["status"]["artifact"]["path"].as_str().expect("a path"));
     std::fs::remove_file(&path).expect("removed");
     stage.request("OCIRepository", "app");
-    stage.until("the file is there again", || path.exists().then_some(()));
+    Stage::until("the file is there again", || path.exists().then_some(()));
     std::fs::write(&path, "damaged").expect("written");
     stage.request("OCIRepository", "app");
-    stage.until("the damage is told", || {
+    Stage::until("the damage is told", || {
         let told = |(reason, _): &(String, String)| reason == "ArtifactVerificationFailed";
         events(&stage).into_iter().find(told)
     });
     until_ready(&stage);
     stage.delete("OCIRepository", "app");
-    stage.until("it is gone", || stage.get("OCIRepository", "app").is_none().then_some(()));
+    Stage::until("it is gone", || stage.get("OCIRepository", "app").is_none().then_some(()));
     assert!(!path.parent().expect("a directory").exists());
 }

@@ -158,7 +158,7 @@ impl Needs {
         let load_balancer = of == "LoadBalancer";
         let local = spec.text("externalTrafficPolicy") == "Local";
         Self {
-            cluster_ip: matches!(of, "ClusterIP" | "NodePort" | "LoadBalancer"),
+            cluster_ip: of != OUTSIDE,
             node_port: matches!(of, "NodePort" | "LoadBalancer"),
             health_check: load_balancer && local,
             load_balancer,

@@ -85,7 +85,7 @@ fn parse_repo(text: &str) -> Result<(String, String), String> {
             let path = std::path::absolute(path).map_err(|error| error.to_string())?;
             path.display().to_string()
         }
-        _ => address.to_owned(),
+        GitUrl::Remote(_) => address.to_owned(),
     };
     Ok((name.to_owned(), address))
 }

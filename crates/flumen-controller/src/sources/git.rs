@@ -1,0 +1,250 @@
+//! `GitRepository`: a commit of a Git repository.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use flumen_api::{
+    Artifact, ConditionStatus, GitRepository, condition, delete_condition, set_condition,
+};
+use flumen_fs::Tree;
+use flumen_git::Limits;
+use flumen_source::{
+    Files, Storage, Stored,
+    git::{GitError, GitFetch, GitSecrets, GitSource, Include, include},
+    ignore,
+};
+use jiff::Timestamp;
+use tokio::task::spawn_blocking;
+
+use super::pass::{
+    Class, FETCH_FAILED, Failure, INCLUDE_UNAVAILABLE, Produced, STORAGE_FAILED, SUCCEEDED, Source,
+    VERIFIED, owner,
+};
+use crate::{Controller, cache::Reflected, references};
+
+impl Source for GitRepository {
+    fn artifact(&self) -> Option<&Artifact> {
+        self.status.artifact.as_ref()
+    }
+
+    fn set_artifact(&mut self, artifact: Option<Artifact>) {
+        self.status.artifact = artifact;
+    }
+
+    fn interval(&self) -> Duration {
+        self.spec.interval.0
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.spec.suspend
+    }
+
+    fn observed_generation_mut(&mut self) -> &mut i64 {
+        &mut self.status.observed_generation
+    }
+
+    fn last_handled_mut(&mut self) -> &mut Option<String> {
+        &mut self.status.last_handled_reconcile_at
+    }
+
+    fn reflected(controller: &Controller) -> &Arc<Reflected<Self>> {
+        &controller.git_repositories
+    }
+
+    async fn produce(
+        &mut self,
+        controller: &Controller,
+        step: &mut String,
+    ) -> Result<Produced, Failure> {
+        let secrets = secrets(controller, self).await?;
+        let source = GitSource::new(self, &secrets, &Limits::default())?;
+        let included = included(controller, self)?;
+        let artifacts: Vec<Artifact> =
+            included.iter().map(|(_, artifact)| artifact.clone()).collect();
+        let settings_hold = self.status.observed_ignore == self.spec.ignore
+            && self.status.observed_include == self.spec.include
+            && self.status.observed_recurse_submodules == self.spec.recurse_submodules
+            && self.status.observed_sparse_checkout == self.spec.sparse_checkout
+            && digests(&self.status.included_artifacts) == digests(&artifacts)
+            && is_verified(self);
+        if let Some(known) = &self.status.artifact
+            && settings_hold
+            && source.resolve().await? == known.revision
+        {
+            let revision = &known.revision;
+            let note =
+                format!("no changes since last reconcilation: observed revision '{revision}'");
+            let news = format!("stored artifact for revision '{revision}'");
+            return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
+        }
+        let fetched = source.fetch().await?;
+        let revision = fetched.revision.clone();
+        *step = format!("building artifact: new upstream revision '{revision}'");
+        verify(self, &source, &fetched)?;
+        let subject = fetched.checkout.metadata.subject().to_owned();
+        let mut parts = Vec::new();
+        for (mut part, artifact) in included {
+            part.tree = controller.artifacts.tree(&artifact).await.map_err(|error| Failure {
+                condition: INCLUDE_UNAVAILABLE,
+                reason: "NoArtifact",
+                message: error.to_string(),
+                class: Class::Waiting,
+            })?;
+            parts.push(part);
+        }
+        let stored = store(controller, self, fetched, parts).await?;
+        self.status.observed_ignore.clone_from(&self.spec.ignore);
+        self.status.observed_include.clone_from(&self.spec.include);
+        self.status.observed_recurse_submodules = self.spec.recurse_submodules;
+        self.status.observed_sparse_checkout.clone_from(&self.spec.sparse_checkout);
+        self.status.included_artifacts = artifacts;
+        self.status.source_verification_mode = self.spec.verify.as_ref().map(|it| it.mode);
+        Ok(Produced::New {
+            news: format!("stored artifact for commit '{subject}'"),
+            artifact: Artifact {
+                url: controller.artifact_url(&stored.path),
+                path: stored.path,
+                revision,
+                digest: stored.digest.to_string(),
+                last_update_time: Timestamp::now(),
+                size: i64::try_from(stored.size).ok(),
+                metadata: std::collections::BTreeMap::new(),
+            },
+        })
+    }
+}
+
+fn digests(artifacts: &[Artifact]) -> Vec<&str> {
+    artifacts.iter().map(|artifact| artifact.digest.as_str()).collect()
+}
+
+/// Whether the stored artifact passed the verification that is asked for now. Keys may have changed since, so a source
+/// that is verified is fetched again in every pass.
+fn is_verified(object: &GitRepository) -> bool {
+    object.spec.verify.is_none() && condition(object, VERIFIED).is_none()
+}
+
+fn verify(
+    object: &mut GitRepository,
+    source: &GitSource,
+    fetched: &GitFetch,
+) -> Result<(), Failure> {
+    match source.verify(fetched, SystemTime::now()) {
+        None => {
+            delete_condition(object, VERIFIED);
+            Ok(())
+        }
+        Some(Ok(verified)) => {
+            let now = Timestamp::now();
+            let text = verified.text;
+            set_condition(object, VERIFIED, ConditionStatus::True, SUCCEEDED, &text, now);
+            Ok(())
+        }
+        Some(Err(error)) => Err(Failure { condition: VERIFIED, ..Failure::from(error) }),
+    }
+}
+
+/// The artifacts that are put into the repository's, with where they go.
+fn included(
+    controller: &Controller,
+    object: &GitRepository,
+) -> Result<Vec<(Include, Artifact)>, Failure> {
+    let namespace = &object.metadata.namespace;
+    let unavailable = |reason, message: String| Failure {
+        condition: INCLUDE_UNAVAILABLE,
+        reason,
+        message,
+        class: Class::Waiting,
+    };
+    let mut included = Vec::new();
+    for part in &object.spec.include {
+        let name = &part.repository.name;
+        let Some(Ok(there)) = controller.git_repositories.get(namespace, name) else {
+            let group = <GitRepository as flumen_api::Kind>::GROUP;
+            let missing = format!("GitRepository.{group} \"{name}\" not found");
+            let message = format!("could not get resource for include '{name}': {missing}");
+            return Err(unavailable("NotFound", message));
+        };
+        let Some(artifact) = there.status.artifact.clone() else {
+            let message = format!("no artifact available for include '{name}'");
+            return Err(unavailable("NoArtifact", message));
+        };
+        let include = Include {
+            name: name.clone(),
+            tree: Arc::new(flumen_fs::MemoryTree::default()),
+            from: part.from_path.clone().unwrap_or_default(),
+            to: part.to_path().to_owned(),
+        };
+        included.push((include, artifact));
+    }
+    Ok(included)
+}
+
+/// Puts the files into the storage, on a thread that may be busy.
+async fn store(
+    controller: &Controller,
+    object: &GitRepository,
+    fetched: GitFetch,
+    parts: Vec<Include>,
+) -> Result<Stored, Failure> {
+    let owner = owner(object)?;
+    let storage: Arc<Storage> = controller.artifacts.storage().clone();
+    let spec_ignore = object.spec.ignore.clone();
+    let stored = spawn_blocking(move || {
+        let checkout = fetched.checkout;
+        let tree: Arc<dyn Tree> = include(checkout.tree, &checkout.root, parts)?;
+        let files = Files { tree: tree.as_ref(), root: &checkout.root };
+        let failed = |error: flumen_source::StorageError| Failure {
+            condition: STORAGE_FAILED,
+            reason: "ArchiveOperationFailed",
+            message: format!("unable to archive artifact to storage: {error}"),
+            class: Class::Retried,
+        };
+        let rules = ignore::rules(files, spec_ignore.as_deref()).map_err(failed)?;
+        let file = format!("{}.tar.gz", checkout.commit);
+        storage.put(&owner, &file, files, &rules).map_err(failed)
+    });
+    stored.await.unwrap_or(Err(Failure::from(GitError::Interrupted)))
+}
+
+async fn secrets(controller: &Controller, object: &GitRepository) -> Result<GitSecrets, Failure> {
+    let (spec, namespace) = (&object.spec, &object.metadata.namespace);
+    let read = |name: String| async move {
+        references::secret(&controller.client, namespace, &name).await.map_err(|error| {
+            let place = format!("{namespace}/{name}");
+            Failure::from(GitError::Authentication(format!(
+                "failed to get secret '{place}': {error}"
+            )))
+        })
+    };
+    let mut secrets = GitSecrets::default();
+    if let Some(reference) = &spec.secret_ref {
+        secrets.credentials = Some(read(reference.name.clone()).await?);
+    }
+    if let Some(reference) = &spec.proxy_secret_ref {
+        secrets.proxy = Some(read(reference.name.clone()).await?);
+    }
+    if let Some(verify) = &spec.verify {
+        let reference = &verify.secret_ref;
+        let keys = read(reference.name.clone()).await;
+        secrets.keys = Some(keys.map_err(|failure| Failure {
+            condition: VERIFIED,
+            reason: "VerificationError",
+            ..failure
+        })?);
+    }
+    Ok(secrets)
+}
+
+impl From<GitError> for Failure {
+    fn from(error: GitError) -> Self {
+        Self {
+            condition: FETCH_FAILED,
+            reason: error.reason(),
+            message: error.to_string(),
+            class: if error.is_stalling() { Class::Stalled } else { Class::Retried },
+        }
+    }
+}
