@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
 };
 
 use flumen_api::Artifact;
@@ -14,6 +13,7 @@ use flumen_source::{
     import::{ImportError, ImportOptions, Importer, Remote},
     oci::Registries,
 };
+use jiff::Timestamp;
 
 #[derive(Debug)]
 pub(crate) struct Artifacts {
@@ -56,7 +56,7 @@ impl Artifacts {
         let tree = self.unpacked(stored.digest.clone()).await?;
         // Nobody else removes what came before; who still reads it keeps it.
         let current = stored.path.rsplit_once('/').map_or("", |(_, name)| name);
-        self.storage.retain(&owner, current, Retention::default(), SystemTime::now())?;
+        self.storage.retain(&owner, current, Retention::default(), Timestamp::now().into())?;
         Ok(tree)
     }
 

@@ -197,9 +197,20 @@ impl Secrets {
         }
         if let Some(account) = &spec.service_account_name {
             let read = references::pull_secrets(client, namespace, account).await;
-            pull.extend(
-                read.map_err(|error| failure(&Error::Credential { reason: error.to_string() }))?,
-            );
+            pull.extend(read.map_err(|error| {
+                let account = format!("serviceaccount '{namespace}/{account}'");
+                let reason = match error {
+                    ReferenceError::NotFound("secrets", name) => format!(
+                        "failed to get image pull secret for {account}: \
+                         secret '{namespace}/{name}' not found"
+                    ),
+                    ReferenceError::NotFound(..) => format!("{account} not found"),
+                    error @ ReferenceError::Cluster(_) => {
+                        format!("failed to get {account}: {error}")
+                    }
+                };
+                failure(&Error::Credential { reason })
+            })?);
         }
         if pull.is_empty() && spec.provider != OciProvider::Generic {
             let reason = "identities of cloud providers are not available yet, give a Secret";

@@ -3,11 +3,7 @@
 //! All kinds of sources go the same way: what is stored is looked at, the remote is asked for its revision, and only a
 //! new one is fetched. What came of it is written once.
 
-use std::{
-    future::Future,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use flumen_api::{
     Artifact, ConditionStatus, Kind, READY, RECONCILING, STALLED, condition, delete_condition,
@@ -212,7 +208,8 @@ async fn look_after_storage<S: Source>(
     let (path, digest) = (artifact.path.clone(), artifact.digest.clone());
     let looked = tokio::task::spawn_blocking(move || {
         let current = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
-        let removed = storage.retain(&owner, current, Retention::default(), SystemTime::now());
+        let removed =
+            storage.retain(&owner, current, Retention::default(), Timestamp::now().into());
         let verified = storage.verify(&path, &digest);
         if matches!(verified, Err(Unverified::Mismatch { .. })) {
             storage.remove(&path)?;
