@@ -20,6 +20,8 @@ pub(crate) struct Desired {
     pub(crate) resource: Option<Resource>,
     pub(crate) body: Node,
     pub(crate) origin: Origin,
+    /// A definition among the objects brings the kind.
+    pub(crate) is_defined: bool,
 }
 
 /// Brings objects into the form in which they are sent, in the order of applying.
@@ -42,10 +44,12 @@ pub(crate) async fn prepare<C: Cluster>(
             found
         };
         let namespaced = resource.as_ref().map(|resource| resource.namespaced);
-        let namespaced =
-            namespaced.or_else(|| defined.get(&(gvk.group.clone(), gvk.kind.clone())).copied());
+        let scope = defined.get(&gvk).copied();
+        let namespaced = namespaced.or(scope);
         let keeps_replicas = !scaled.contains(&ScaleTarget::of(&object));
-        desired.push(Desired::new(object, resource, namespaced, keeps_replicas, options));
+        let mut one = Desired::new(object, resource, namespaced, keeps_replicas, options);
+        one.is_defined = scope.is_some();
+        desired.push(one);
     }
     desired.sort_by(|a, b| a.id.cmp_for_apply(&b.id));
     let twice = desired.windows(2).find(|pair| pair[0].id.cmp_for_apply(&pair[1].id).is_eq());
@@ -76,7 +80,8 @@ impl Desired {
             spec.remove("replicas");
         }
         options.owner.marks(&mut body);
-        let mut desired = Self { id: ObjectId::of(&body), resource, body, origin };
+        let id = ObjectId::of(&body);
+        let mut desired = Self { id, resource, body, origin, is_defined: false };
         desired.place(namespaced, options);
         desired
     }
@@ -131,15 +136,21 @@ fn scaled_workloads(objects: &ObjectSet) -> BTreeSet<ScaleTarget> {
 }
 
 /// Whether the kinds that the set itself defines have namespaces.
-fn defined_scopes(objects: &ObjectSet) -> BTreeMap<(Text, Text), bool> {
+fn defined_scopes(objects: &ObjectSet) -> BTreeMap<Gvk, bool> {
     let definition = |object: &Object| {
         let spec = object.node.get("spec")?;
         let group = spec.get("group")?.text()?.clone();
         let kind = spec.at(&["names", "kind"])?.text()?.clone();
-        Some(((group, kind), spec.get("scope")?.as_str()? == "Namespaced"))
+        let namespaced = spec.get("scope")?.as_str()? == "Namespaced";
+        let served = spec.get("versions")?.as_seq()?.iter().filter(|version| {
+            version.get("served").and_then(Node::as_str).is_some_and(|served| served == "true")
+        });
+        let versions = served.filter_map(|version| version.get("name")?.text().cloned());
+        let gvk = |version| Gvk { group: group.clone(), version, kind: kind.clone() };
+        Some(versions.map(|version| (gvk(version), namespaced)).collect::<Vec<_>>())
     };
     let definitions = objects.iter().filter(|object| {
         object.node.get("kind").and_then(Node::as_str) == Some("CustomResourceDefinition")
     });
-    definitions.filter_map(definition).collect()
+    definitions.filter_map(definition).flatten().collect()
 }

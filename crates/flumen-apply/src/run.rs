@@ -157,7 +157,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         for (object, verdict) in objects.iter().zip(verdicts) {
             match verdict {
                 Verdict::Fail { error, .. } => failures.push(error),
-                Verdict::Defer if self.options.strict_kinds => {
+                Verdict::Defer if self.options.strict_kinds && !object.is_defined => {
                     failures.push(ObjectError::not_served(&object.id, &object.origin));
                 }
                 Verdict::Defer => deferred.push(object.clone()),

@@ -7,8 +7,7 @@ use std::{
 
 use flumen_api::{Artifact, Kustomization, SubstituteKind};
 use flumen_build::flux::{
-    ARTIFACT_ROOT, BuildError, Lookup, Reads, Request, Variables, check_encryption,
-    set_common_metadata,
+    ARTIFACT_ROOT, BuildError, Lookup, Reads, Request, Variables, set_common_metadata,
 };
 use flumen_fs::{Tree, clean};
 use flumen_git::{Limits, Remotes};
@@ -123,9 +122,7 @@ pub(super) async fn build(
         Ok::<_, BuildError>(Built { objects, digest: built.digest, input })
     });
     let built = built.await.map_err(|error| error.to_string())?;
-    let built = built.map_err(|error| error.to_string())?;
-    check_encryption(&built.objects).map_err(|error| error.to_string())?;
-    Ok(built)
+    built.map_err(|error| error.to_string())
 }
 
 fn request<'a>(

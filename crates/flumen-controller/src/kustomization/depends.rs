@@ -8,7 +8,10 @@ use flumen_kube::{Cluster as _, ObjectName};
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text};
 
-use super::failure::{Failure, Said};
+use super::{
+    failure::{Failure, Said},
+    outcome::INVALID_CEL,
+};
 use crate::{Controller, queue::Next, status::resource};
 
 const REASON: &str = "DependencyNotReady";
@@ -43,7 +46,7 @@ pub(super) async fn check(
         met.map_err(|unmet| match unmet {
             Unmet::NotReady(message) => not_ready(controller, message, next),
             Unmet::Invalid(error) => Failure::terminal(
-                "InvalidCELExpression",
+                INVALID_CEL,
                 format!("Reconciliation failed terminally due to configuration error: {error}"),
             ),
         })?;

@@ -5,11 +5,17 @@ use flumen_apply::{Change, Silent};
 
 use super::{
     STATUS_MANAGER,
+    outcome::close,
     settings::owner,
     store::{self, StatusStore},
     target::{account_exists, target},
 };
-use crate::{Controller, Key, events::Severity, queue::Next, status::set_finalizer};
+use crate::{
+    Controller, Key,
+    events::Severity,
+    queue::Next,
+    status::{self, set_finalizer},
+};
 
 /// The annotation whose value is the revision for which most of an inventory may be deleted.
 pub(super) const ALLOW_LARGE_PRUNE: &str = "kustomize.toolkit.fluxcd.io/allow-large-prune";
@@ -24,6 +30,13 @@ pub(super) async fn finalize(controller: &Controller, key: &Key, object: &Kustom
     let (inventory, _) = store::read(object.status.inventory.as_ref(), None);
     let is_deleting = object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
     if is_deleting && let Err(next) = delete(controller, key, object, inventory).await {
+        let mut closed = object.clone();
+        close(&mut closed);
+        match status::write(&controller.client, object, &closed, STATUS_MANAGER).await {
+            Ok(Some(node)) => controller.kustomizations.saw(&node),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(object = %key, %error, "cannot write the status"),
+        }
         return next;
     }
     controller.memory.forget(key);

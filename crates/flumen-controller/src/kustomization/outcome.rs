@@ -13,6 +13,9 @@ use super::{failure::Failure, finalize};
 use crate::status::requested_at;
 
 pub(super) const PROGRESSING: &str = "Progressing";
+const RETRYING: &str = "ProgressingWithRetry";
+/// The reason of expressions that cannot be used.
+pub(super) const INVALID_CEL: &str = "InvalidCELExpression";
 pub(super) const SUCCEEDED: &str = "ReconciliationSucceeded";
 
 /// What a pass that succeeded has come to.
@@ -80,15 +83,33 @@ pub(super) fn fail(object: &mut Kustomization, failure: &Failure) {
     let (reason, message) = (failure.reason, failure.message.as_str());
     if failure.is_terminal {
         mark_stalled(object, reason, message, now);
-        object.status.observed_generation = object.metadata.generation;
+        if reason == INVALID_CEL {
+            object.status.observed_generation = object.metadata.generation;
+        }
     } else if failure.is_retried {
         let step = condition(object, RECONCILING).map(|step| step.message.clone());
-        mark_reconciling(object, "ProgressingWithRetry", &step.unwrap_or_default(), now);
+        mark_reconciling(object, RETRYING, &step.unwrap_or_default(), now);
     } else {
         delete_condition(object, RECONCILING);
         delete_condition(object, STALLED);
     }
     set_condition(object, READY, ConditionStatus::False, reason, message, now);
+}
+
+/// What holds at the end of every pass, also of one that did nothing.
+pub(super) fn close(object: &mut Kustomization) {
+    handle_request(object);
+    let ready = condition(object, READY).map(|ready| ready.status);
+    match (ready, condition(object, RECONCILING).map(|step| step.message.clone())) {
+        (Some(ConditionStatus::True), _) => {
+            delete_condition(object, RECONCILING);
+            object.status.observed_generation = object.metadata.generation;
+        }
+        (Some(ConditionStatus::False), Some(step)) => {
+            mark_reconciling(object, RETRYING, &step, Timestamp::now());
+        }
+        _ => {}
+    }
 }
 
 /// Marks the request of a user as answered.

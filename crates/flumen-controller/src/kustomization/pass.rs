@@ -9,9 +9,10 @@ use std::{
 };
 
 use flumen_api::{
-    ConditionStatus, GoDuration, Kustomization, READY, is_ready, mark_reconciling, set_condition,
+    ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
 };
 use flumen_apply::{Action, Change, Inventory, Progress, Report, Watched as _};
+use flumen_build::flux::check_encryption;
 use flumen_health::HealthRules;
 use jiff::Timestamp;
 use tokio::{
@@ -25,7 +26,7 @@ use super::{
     finalize,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, apply_failure, fail, handle_request, lines, record,
+        PROGRESSING, SUCCEEDED, Success, apply_failure, close, fail, handle_request, lines, record,
         step_message, succeed,
     },
     settings::{apply_options, health_rules},
@@ -89,7 +90,6 @@ pub(crate) async fn reconcile(
             object: object.as_ref().clone(),
             written: object,
             build_digest: None,
-            is_shown: false,
         }),
     };
     pass.run().await
@@ -112,8 +112,6 @@ pub(super) struct State {
     written: Arc<Kustomization>,
     /// Set when the build has succeeded.
     build_digest: Option<String>,
-    /// The cluster has been told that work goes on.
-    is_shown: bool,
 }
 
 impl Pass<'_> {
@@ -199,6 +197,8 @@ impl Pass<'_> {
         self.state().build_digest = Some(built.digest.clone());
 
         self.step("Detecting drift", revision);
+        check_encryption(&built.objects)
+            .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
@@ -283,13 +283,10 @@ impl Pass<'_> {
         set_condition(&mut state.object, READY, unknown, PROGRESSING, in_progress, now);
     }
 
-    /// Tells the cluster that work goes on, if it has not been told.
+    /// Tells the cluster which step is under way.
     async fn show(&self) {
         let (before, after) = {
-            let mut state = self.state();
-            if std::mem::replace(&mut state.is_shown, true) {
-                return;
-            }
+            let state = self.state();
             (state.written.clone(), state.object.clone())
         };
         if let Err(error) = self.write(&before, &after).await {
@@ -304,7 +301,6 @@ impl Pass<'_> {
     ) -> Result<(), flumen_kube::Error> {
         let (before, after) = {
             let mut state = self.state();
-            state.is_shown = true;
             state.object.status.inventory = Some(store::entries(inventory));
             (state.written.clone(), state.object.clone())
         };
@@ -331,10 +327,7 @@ impl Pass<'_> {
     async fn end_suspended(&self) -> Next {
         let (before, after) = {
             let mut state = self.state();
-            handle_request(&mut state.object);
-            if is_ready(&state.object) {
-                state.object.status.observed_generation = state.object.metadata.generation;
-            }
+            close(&mut state.object);
             (state.written.clone(), state.object.clone())
         };
         match self.write(&before, &after).await {

@@ -7,7 +7,7 @@ use flumen_apply::{Owner, Prune, Watched};
 use flumen_diff::{FormerManager, IgnoreRule, IgnoreRules, Operation, Selector, Takeover};
 use flumen_health::{HealthCheck, HealthRules};
 
-use super::{GROUP, MANAGER, failure::Failure, finalize, target::Target};
+use super::{GROUP, MANAGER, failure::Failure, finalize, outcome::INVALID_CEL, target::Target};
 use crate::{Controller, Key};
 
 pub(super) fn owner(key: &Key) -> Owner {
@@ -100,6 +100,6 @@ pub(super) fn health_rules(
         .collect();
     HealthRules::new(&checks, is_impersonating).map(Arc::new).map_err(|error| {
         let why = "Reconciliation failed terminally due to configuration error";
-        Failure::terminal("InvalidCELExpression", format!("{why}: {error}"))
+        Failure::terminal(INVALID_CEL, format!("{why}: {error}"))
     })
 }
