@@ -17,10 +17,11 @@ use crate::{
 const TARGET: &str = "it";
 
 /// The crates whose integration tests need a cluster, and the modules that do. None means all.
-const SUITES: [(&str, &[&str]); 4] = [
+const SUITES: [(&str, &[&str]); 5] = [
     ("flumen-kube", &[]),
     ("flumen-apply", &[]),
     ("flumen-pipeline", &["deploys::", "drift::", "teardown::"]),
+    ("flumen-controller", &[]),
     ("flumen-cli", &["cluster::", "deploy::", "pages::"]),
 ];
 

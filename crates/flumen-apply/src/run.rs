@@ -125,6 +125,10 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 
     /// Kinds that an earlier stage has defined are served by now.
     async fn look_again(&self, objects: &mut [Desired]) -> Result<(), Error> {
+        if self.options.strict_kinds && objects.iter().any(|object| object.resource.is_none()) {
+            // Nobody waits for these kinds: what was known a moment ago must not fail them.
+            self.cluster.forget_resources();
+        }
         for object in objects.iter_mut().filter(|object| object.resource.is_none()) {
             object.resource = self.cluster.resource(&object.id.gvk).await?;
             if let Some(resource) = &object.resource {

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use flumen_api::{Kustomization, SourceKind};
+use flumen_api::{Kustomization, SourceKind, SubstituteKind};
 
 use crate::{
     Key, Kind,
-    cache::reflected::{Change, Name, Read},
+    cache::{
+        referenced::Referenced,
+        reflected::{Change, Name, Read},
+    },
     kustomization::depends_on,
 };
 
@@ -14,6 +17,7 @@ use crate::{
 pub(crate) struct Index {
     users: HashMap<Key, BTreeSet<Name>>,
     dependants: HashMap<Name, BTreeSet<Name>>,
+    readers: HashMap<Referenced, BTreeSet<Name>>,
 }
 
 impl Index {
@@ -24,6 +28,9 @@ impl Index {
             for dependency in depends_on(object) {
                 remove(&mut self.dependants, Some(dependency), &change.name);
             }
+            for reference in references(object) {
+                remove(&mut self.readers, Some(reference), &change.name);
+            }
         }
         if let Some(object) = readable(change.after.as_ref()) {
             if let Some(source) = source(object) {
@@ -32,12 +39,20 @@ impl Index {
             for dependency in depends_on(object) {
                 self.dependants.entry(dependency).or_default().insert(change.name.clone());
             }
+            for reference in references(object) {
+                self.readers.entry(reference).or_default().insert(change.name.clone());
+            }
         }
     }
 
     /// The Kustomizations that build from a source.
     pub(crate) fn users(&self, source: &Key) -> impl Iterator<Item = &Name> {
         self.users.get(source).into_iter().flatten()
+    }
+
+    /// The Kustomizations that read a `ConfigMap` or `Secret`.
+    pub(crate) fn readers(&self, reference: &Referenced) -> impl Iterator<Item = &Name> {
+        self.readers.get(reference).into_iter().flatten()
     }
 
     /// The Kustomizations that depend on one.
@@ -76,6 +91,25 @@ fn remove<K: Eq + std::hash::Hash>(
             map.remove(&key);
         }
     }
+}
+
+/// What a Kustomization reads beside its source.
+fn references(object: &Kustomization) -> Vec<Referenced> {
+    let spec = &object.spec;
+    let variables = spec.post_build.iter().flat_map(|post_build| &post_build.substitute_from);
+    let variables = variables.map(|one| match one.kind {
+        SubstituteKind::ConfigMap => ("ConfigMap", &one.name),
+        SubstituteKind::Secret => ("Secret", &one.name),
+    });
+    let cluster = spec.kube_config.as_ref().and_then(|config| config.secret_ref.as_ref());
+    let keys = spec.decryption.as_ref().and_then(|decryption| decryption.secret_ref.as_ref());
+    let secrets = cluster.map(|one| &one.name).into_iter().chain(keys.map(|one| &one.name));
+    let secrets = secrets.map(|name| ("Secret", name));
+    let namespace = &object.metadata.namespace;
+    variables
+        .chain(secrets)
+        .map(|(kind, name)| Referenced { kind, name: (namespace.clone(), name.clone()) })
+        .collect()
 }
 
 /// The source of a Kustomization, if it is of a kind that we serve.

@@ -47,6 +47,8 @@ pub struct Options {
     pub external_artifacts: bool,
     /// A newer revision ends the wait for the health of an older one.
     pub cancel_health_checks: bool,
+    /// Every `ConfigMap` and `Secret` that is referred to is watched, not only those with the label.
+    pub watch_all_references: bool,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             correct_drift_at_once: true,
             external_artifacts: true,
             cancel_health_checks: true,
+            watch_all_references: false,
         }
     }
 }

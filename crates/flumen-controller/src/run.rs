@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{
     Controller, Key, Kind, Options,
-    cache::{Owned, Reflected, owned::Hand},
+    cache::{Owned, Reflected, owned::Hand, referenced},
     events::Recorder,
     index::Index,
     kustomization::{self, memory::Memory},
@@ -76,7 +76,8 @@ pub async fn run(
         let artifact = |source: &flumen_api::ExternalArtifact| source.status.artifact.clone();
         drop(send.send(News::of_source(Kind::ExternalArtifact, change, artifact)));
     });
-    let owned = Owned::new(client.clone(), hand, move |moved| drop(news.send(News::Moved(moved))));
+    let send = news.clone();
+    let owned = Owned::new(client.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage)?,
         queue: Queue::default(),
@@ -98,6 +99,14 @@ pub async fn run(
     follow(&mut background, &controller, &controller.git_repositories);
     follow(&mut background, &controller, &controller.oci_repositories);
     follow(&mut background, &controller, &controller.external_artifacts);
+    for kind in ["ConfigMap", "Secret"] {
+        let (client, send) = (controller.client.clone(), news.clone());
+        let namespace = controller.options.namespace.clone();
+        let watches_all = controller.options.watch_all_references;
+        let changed = move |one| drop(send.send(News::Referenced(one)));
+        background.spawn(referenced::watch(client, kind, namespace, watches_all, changed));
+    }
+    drop(news);
     let hears = controller.clone();
     background.spawn(async move {
         let mut index = Index::default();

@@ -10,6 +10,7 @@ use crate::{
     Controller, Key, Kind,
     cache::{
         owned::Moved,
+        referenced::Referenced,
         reflected::{Change, Name, Read},
     },
     index::Index,
@@ -24,6 +25,7 @@ pub(crate) enum News {
     Kustomization(Change<Kustomization>),
     Source(Box<OfSource>),
     Moved(Moved),
+    Referenced(Referenced),
 }
 
 /// What has happened to a source.
@@ -83,6 +85,13 @@ pub(crate) fn handle(controller: &Controller, index: &mut Index, news: News) {
         }
         News::Source(news) => of_source(controller, index, *news),
         News::Moved(moved) => of_moved(controller, moved),
+        News::Referenced(reference) => {
+            let (namespace, name) = &reference.name;
+            let by = format!("{}/{namespace}/{name}", reference.kind);
+            for reader in index.readers(&reference) {
+                controller.queue.add(key_of(reader), Trigger::Changed(by.clone()));
+            }
+        }
     }
 }
 

@@ -79,6 +79,10 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "SELECTOR")]
     watch_label_selector: Option<String>,
 
+    /// Watch every `ConfigMap` and `Secret` that is referred to, not only those with `reconcile.fluxcd.io/watch: Enabled`
+    #[arg(long)]
+    watch_all_references: bool,
+
     /// Service account that is impersonated where an object names none
     #[arg(long, value_name = "NAME")]
     default_service_account: Option<String>,
@@ -166,6 +170,7 @@ impl ControllerArgs {
             defer_unknown_kinds: self.defer_unknown_kinds,
             correct_drift_at_once: self.correct_drift_at_once,
             prune_guard: self.prune_guard == "on",
+            watch_all_references: self.watch_all_references,
             ..Options::default()
         };
         for gate in &self.feature_gates {

@@ -129,7 +129,7 @@ impl<K: Kind> Observer for Arc<Reflected<K>> {
     }
 }
 
-fn name(object: &Node) -> Name {
+pub(super) fn name(object: &Node) -> Name {
     let text =
         |key| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default().to_owned();
     (text("namespace"), text("name"))

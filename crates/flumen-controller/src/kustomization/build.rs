@@ -11,7 +11,7 @@ use flumen_build::flux::{
 };
 use flumen_fs::{Tree, clean};
 use flumen_git::{Limits, Remotes};
-use flumen_object::ObjectSet;
+use flumen_object::{Object, ObjectSet, Origin};
 use tokio::task::spawn_blocking;
 
 use crate::{Controller, references, references::ReferenceError};
@@ -104,16 +104,15 @@ pub(super) async fn build(
                 .then(|| Arc::new(Remotes::new(Limits::default(), Arc::default())) as _),
         };
         let built = flumen_build::flux::build(&tree, &request)?;
-        let mut objects = built.objects;
-        if let Some(metadata) = &spec.common_metadata {
-            objects = objects
-                .into_iter()
-                .map(|mut object| {
-                    set_common_metadata(&mut object.node, metadata);
-                    object
-                })
-                .collect();
-        }
+        // Messages name objects; files of an artifact are nowhere where a user could look.
+        let objects = built.objects.into_iter().map(|object| {
+            let mut object = Object { origin: Origin::default(), ..object };
+            if let Some(metadata) = &spec.common_metadata {
+                set_common_metadata(&mut object.node, metadata);
+            }
+            object
+        });
+        let objects = objects.collect();
         let input = Input {
             reads: Arc::new(built.reads),
             has_remotes: !built.remote_sources.is_empty(),

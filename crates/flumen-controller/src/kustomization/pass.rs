@@ -197,8 +197,14 @@ impl Pass<'_> {
         self.state().build_digest = Some(built.digest.clone());
 
         self.step("Detecting drift", revision);
-        check_encryption(&built.objects)
-            .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
+        check_encryption(&built.objects).map_err(|error| {
+            let reason = match &object.spec.decryption {
+                None => "ReconciliationFailed",
+                // It is asked for, and not there yet.
+                Some(_) => "BuildFailed",
+            };
+            Failure::of_work(reason, error.to_string(), retry)
+        })?;
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());

@@ -79,14 +79,18 @@ fn a_suspended_kustomization_does_nothing_and_answers_requests() {
 }
 
 #[test]
-fn variables_are_substituted() {
+fn variables_are_substituted_and_followed() {
     let Some(stage) = Stage::start() else { return };
     stage.push(&[("one.yaml", &config_map("one", "${word} and ${other:=default}"))]);
     stage.source();
     stage.apply(&json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": "words", "namespace": stage.namespace},
+        "metadata": {
+            "name": "words",
+            "namespace": stage.namespace,
+            "labels": {"reconcile.fluxcd.io/watch": "Enabled"},
+        },
         "data": {"word": "hello"},
     }));
     let from = json!([{"kind": "ConfigMap", "name": "words"}]);
@@ -94,4 +98,6 @@ fn variables_are_substituted() {
     stage.until_ready("app");
     let applied = stage.get("ConfigMap", "one").expect("it is applied");
     assert_eq!(applied["data"]["key"], "hello and default");
+    stage.patch("ConfigMap", "words", &json!({"data": {"word": "goodbye"}}));
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "goodbye and default");
 }
