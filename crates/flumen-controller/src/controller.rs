@@ -7,7 +7,7 @@ use flumen_diff::Takeover;
 use flumen_kube::Client;
 
 use crate::{
-    Options,
+    Key, Kind, Options,
     cache::{Owned, Reflected},
     events::Recorder,
     kustomization::memory::Memory,
@@ -35,6 +35,17 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
+    /// Whether an object is there.
+    pub(crate) fn knows(&self, key: &Key) -> bool {
+        let (namespace, name) = (&key.namespace, &key.name);
+        match key.kind {
+            Kind::GitRepository => self.git_repositories.get(namespace, name).is_some(),
+            Kind::OciRepository => self.oci_repositories.get(namespace, name).is_some(),
+            Kind::ExternalArtifact => self.external_artifacts.get(namespace, name).is_some(),
+            Kind::Kustomization => self.kustomizations.get(namespace, name).is_some(),
+        }
+    }
+
     /// Where others fetch an artifact that is published under this path.
     pub(crate) fn artifact_url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.options.advertised_host)

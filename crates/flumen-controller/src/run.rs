@@ -135,6 +135,9 @@ pub async fn run(
             () = &mut stop => break,
             Some((key, next)) = passes.next() => {
                 controller.queue.done(&key, next, controller.options.backoff());
+                if !controller.knows(&key) {
+                    controller.queue.forget(&key);
+                }
                 continue;
             }
             turn = turn => turn,

@@ -1,15 +1,21 @@
 //! Writing what is known of an object back into it.
 
+use std::sync::Arc;
+
 use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, Error, ObjectName, PatchType, Resource};
 use flumen_object::Gvk;
 use flumen_yaml::Node;
 use serde_json::{Value, json};
 
-use crate::json::{merge_patch, tree};
+use crate::{
+    cache::Reflected,
+    json::{merge_patch, tree},
+    queue::Next,
+};
 
 /// The finalizer of everything that leaves something behind.
-pub(crate) const FINALIZER: &str = "finalizers.fluxcd.io";
+const FINALIZER: &str = "finalizers.fluxcd.io";
 /// The annotation that asks for a pass.
 const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 
@@ -45,6 +51,33 @@ pub(crate) async fn write<K: Kind>(
 fn status<K: Kind>(object: &K) -> Value {
     let mut value = serde_json::to_value(object).unwrap_or_default();
     value.get_mut("status").map_or_else(|| json!({}), Value::take)
+}
+
+/// The object with our finalizer, which is added if it is not there. An error is what is to happen instead of a pass.
+pub(crate) async fn with_finalizer<K: Kind>(
+    client: &Client,
+    reflected: &Reflected<K>,
+    object: Arc<K>,
+    manager: &str,
+) -> Result<Arc<K>, Next> {
+    let metadata = object.metadata();
+    if metadata.finalizers.iter().any(|name| name == FINALIZER) {
+        return Ok(object);
+    }
+    match set_finalizer(client, object.as_ref(), true, manager).await {
+        Ok(node) => reflected.saw(&node),
+        // What has changed is on its way to us.
+        Err(error) if error.is_conflict() || error.is_not_found() => return Err(Next::Rest),
+        Err(error) => {
+            let (kind, namespace, name) = (K::KIND, &metadata.namespace, &metadata.name);
+            tracing::error!(object = %format!("{kind}/{namespace}/{name}"), %error, "cannot add the finalizer");
+            return Err(Next::Retry);
+        }
+    }
+    match reflected.get(&metadata.namespace, &metadata.name) {
+        Some(Ok(object)) => Ok(object),
+        _ => Err(Next::Now),
+    }
 }
 
 /// Adds or removes our finalizer. The object must be as we know it: another's finalizer is never overwritten.

@@ -37,7 +37,7 @@ use crate::{
     Controller, Key,
     events::Severity,
     queue::Next,
-    status::{self, FINALIZER, set_finalizer},
+    status::{self, with_finalizer},
 };
 
 /// Work that takes longer is shown while it goes on.
@@ -63,23 +63,12 @@ pub(crate) async fn reconcile(
     if object.metadata.deletion_timestamp.is_some() {
         return finalize::finalize(controller, key, &object).await;
     }
-    let object = if object.metadata.finalizers.iter().any(|name| name == FINALIZER) {
-        object
-    } else {
-        match set_finalizer(&controller.client, object.as_ref(), true, STATUS_MANAGER).await {
-            Ok(node) => controller.kustomizations.saw(&node),
-            // What has changed is on its way to us.
-            Err(error) if error.is_conflict() || error.is_not_found() => return Next::Rest,
-            Err(error) => {
-                tracing::error!(object = %key, %error, "cannot add the finalizer");
-                return Next::Retry;
-            }
-        }
-        match controller.kustomizations.get(&key.namespace, &key.name) {
-            Some(Ok(object)) => object,
-            _ => return Next::Now,
-        }
-    };
+    let client = &controller.client;
+    let object =
+        match with_finalizer(client, &controller.kustomizations, object, STATUS_MANAGER).await {
+            Ok(object) => object,
+            Err(next) => return next,
+        };
     let pass = Pass {
         controller,
         key,

@@ -17,7 +17,7 @@ use crate::{
     cache::Reflected,
     events::Severity,
     queue::Next,
-    status::{self, FINALIZER, requested_at, set_finalizer},
+    status::{self, requested_at, set_finalizer, with_finalizer},
 };
 
 /// The manager of status and finalizers.
@@ -105,22 +105,10 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
     if known.metadata().deletion_timestamp.is_some() {
         return finalize(controller, key, known.as_ref()).await;
     }
-    let known = if known.metadata().finalizers.iter().any(|name| name == FINALIZER) {
-        known
-    } else {
-        match set_finalizer(&controller.client, known.as_ref(), true, STATUS_MANAGER).await {
-            Ok(node) => reflected.saw(&node),
-            // What has changed is on its way to us.
-            Err(error) if error.is_conflict() || error.is_not_found() => return Next::Rest,
-            Err(error) => {
-                tracing::error!(object = %key, %error, "cannot add the finalizer");
-                return Next::Retry;
-            }
-        }
-        match reflected.get(&key.namespace, &key.name) {
-            Some(Ok(object)) => object,
-            _ => return Next::Now,
-        }
+    let client = &controller.client;
+    let known = match with_finalizer(client, reflected, known, STATUS_MANAGER).await {
+        Ok(known) => known,
+        Err(next) => return next,
     };
     let mut object = known.as_ref().clone();
     if let Some(requested) = requested_at(&object).cloned() {
