@@ -6,13 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, ObjectName, PatchType, Resource};
-use flumen_object::Gvk;
-use flumen_yaml::Text;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::json::tree;
+use crate::{json::tree, references::core_resource};
 
 /// Events that are remembered, so that one that comes again is counted and not posted anew.
 const REMEMBERED: usize = 1024;
@@ -171,10 +169,5 @@ fn seconds(time: Timestamp) -> String {
 }
 
 fn resource() -> Resource {
-    Resource {
-        gvk: Gvk::new(&Text::literal("v1"), Text::literal("Event")),
-        plural: "events".into(),
-        namespaced: true,
-        verbs: [].into(),
-    }
+    core_resource("Event", "events")
 }

@@ -8,7 +8,7 @@ use super::{
     outcome::close,
     settings::owner,
     store::{self, StatusStore},
-    target::{account_exists, target},
+    target::{account, account_exists, target},
 };
 use crate::{
     Controller, Key,
@@ -69,9 +69,7 @@ async fn delete(
         let metadata = if revision.is_empty() { &[][..] } else { &metadata[..] };
         controller.kustomize_events.post(object, severity, reason, message, metadata);
     };
-    let account = object.spec.service_account_name.as_ref();
-    let account = account.or(controller.options.default_service_account.as_ref());
-    if let Some(account) = account
+    if let Some(account) = account(controller, object)
         && object.spec.kube_config.is_none()
         && !account_exists(controller, &key.namespace, account).await
     {

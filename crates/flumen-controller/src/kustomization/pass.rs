@@ -31,7 +31,7 @@ use super::{
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
-    target::{Target, target},
+    target::{Target, account, target},
 };
 use crate::{
     Controller, Key,
@@ -155,7 +155,7 @@ impl Pass<'_> {
     async fn work(&self) -> Result<Success, Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
-        let rules = health_rules(&object, self.is_impersonating(&object))?;
+        let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         depends::check(controller, &object, &artifact).await?;
 
@@ -224,11 +224,6 @@ impl Pass<'_> {
             Remembered { input: built.input, digest: built.digest, inventory: outcome.inventory };
         controller.memory.set(self.key, remembered);
         Ok(Success::of(&artifact))
-    }
-
-    fn is_impersonating(&self, object: &Kustomization) -> bool {
-        object.spec.service_account_name.is_some()
-            || self.controller.options.default_service_account.is_some()
     }
 
     /// Whether everything is applied and healthy as the last pass has left it, by what the watches tell.

@@ -13,14 +13,22 @@ pub(super) struct Target {
     pub(super) is_ours: bool,
 }
 
+/// The service account whose rights are used, if not our own.
+pub(super) fn account<'a>(
+    controller: &'a Controller,
+    object: &'a Kustomization,
+) -> Option<&'a String> {
+    let named = object.spec.service_account_name.as_ref();
+    named.or(controller.options.default_service_account.as_ref())
+}
+
 /// Finds the cluster. The error is what a user reads.
 pub(super) async fn target(
     controller: &Controller,
     object: &Kustomization,
 ) -> Result<Target, String> {
     let namespace = &object.metadata.namespace;
-    let account = object.spec.service_account_name.as_ref();
-    let account = account.or(controller.options.default_service_account.as_ref());
+    let account = account(controller, object);
     let (client, is_ours) = match &object.spec.kube_config {
         None => (controller.client.clone(), true),
         Some(config) => match &config.secret_ref {
