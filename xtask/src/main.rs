@@ -39,6 +39,7 @@ Usage: cargo xtask VERB [ARGUMENTS]
                               fuzz-build    broken golden cases against the binary
                               differential  changed golden cases against the `kustomize` on PATH
   tools                     put the programs that judge (registries, skopeo, cosign and others) into a cache
+  tools flux                build the controllers that ours is measured against, into the same cache
   kube                      build a Kubernetes for the tests into a cache; takes minutes, once per machine
   deny                      licences, advisories and banned crates, with `cargo deny`
   help                      this text

@@ -15,7 +15,9 @@ use std::{
     time::Instant,
 };
 
-use flumen_testkit::{Origin, TOOLS, TOOLS_VARIABLE, Tool, repository_root, tool, tool_cache};
+use flumen_testkit::{
+    Origin, PEERS, TOOLS, TOOLS_VARIABLE, Tool, repository_root, tool, tool_cache,
+};
 
 use crate::{Result, process::find, progress::say};
 
@@ -30,12 +32,17 @@ const TAKEN_FROM_PATH: [&str; 1] = ["kustomize"];
 pub(crate) type Missing = (&'static str, String);
 
 pub(crate) fn run(arguments: &[String]) -> Result {
-    if let Some(argument) = arguments.first() {
-        return Err(format!("`tools` takes no arguments, but got `{argument}`").into());
-    }
-    match provide().len() {
+    let (missing, all) = match arguments {
+        [] => (provide().len(), TOOLS.len()),
+        [peers] if peers == "flux" => (add_all(&PEERS).len(), PEERS.len()),
+        _ => {
+            let arguments = arguments.join(" ");
+            return Err(format!("`tools` takes `flux` or nothing, but got `{arguments}`").into());
+        }
+    };
+    match missing {
         0 => Ok(()),
-        count => Err(format!("{count} of {} tools are missing", TOOLS.len()).into()),
+        count => Err(format!("{count} of {all} tools are missing").into()),
     }
 }
 
@@ -48,8 +55,12 @@ pub(crate) fn provide() -> Vec<Missing> {
         let missing = TOOLS.iter().filter(|one| tool(one.name).is_none());
         return missing.map(|one| (one.name, why())).collect();
     }
+    add_all(&TOOLS)
+}
+
+fn add_all(tools: &[Tool]) -> Vec<Missing> {
     let mut missing = Vec::new();
-    for tool in &TOOLS {
+    for tool in tools {
         if let Err(why) = add(tool) {
             say(&format!("    {:<16} cannot be had: {why}", tool.name));
             missing.push((tool.name, why.to_string()));
@@ -74,6 +85,9 @@ fn add(tool: &Tool) -> Result {
         let begin = Instant::now();
         let (origin, from) = match tool.origin {
             Origin::Go(package) => (go::install(package, tool.name, &cache)?, package),
+            Origin::GoRelease { module, replaced } => {
+                (go::build_release(module, replaced, &program, &cache)?, module)
+            }
             Origin::Module(module) => {
                 (go::build(&repository_root().join(module), &program)?, module)
             }

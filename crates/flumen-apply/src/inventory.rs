@@ -55,7 +55,7 @@ impl fmt::Display for Seen {
 
 impl Seen {
     /// What [`Display`](fmt::Display) writes. Anything else is as good as nothing: the object is reviewed again.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (desired, live) = text.split_once(' ')?;
         Some(Self { desired: desired.parse().ok()?, live: live.parse().ok()? })
     }

@@ -1,9 +1,10 @@
 //! The controller as a whole: what runs, and how it ends.
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc};
+use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
+use flumen_object::ObjectId;
 use flumen_source::{Storage, StorageError, import::ImportError, serve::serve};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{
@@ -22,6 +23,9 @@ use crate::{
     sources::{self, Artifacts},
     triggers::{News, handle},
 };
+
+/// How long the start waits for the watches of what is applied. A kind may be gone, and its watch never begin.
+const SEEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// Why the controller cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +90,7 @@ pub async fn run(
         oci_repositories: Arc::new(oci_repositories),
         external_artifacts: Arc::new(external_artifacts),
         owned,
-        memory: Memory::default(),
+        memory: Memory::new(&options.storage),
         takeover,
         kustomize_events,
         source_events,
@@ -125,6 +129,10 @@ pub async fn run(
     tokio::select! {
         () = &mut stop => return Ok(()),
         () = until_known(&controller) => {}
+    }
+    tokio::select! {
+        () = &mut stop => return Ok(()),
+        () = until_seen(&controller) => {}
     }
     loop {
         let turn = async {
@@ -174,6 +182,22 @@ async fn until_known(controller: &Controller) {
     controller.git_repositories.until_known().await;
     controller.oci_repositories.until_known().await;
     controller.external_artifacts.until_known().await;
+}
+
+/// Waits until the watches show what processes before this one have applied, lest it is tried out again.
+async fn until_seen(controller: &Controller) {
+    for kustomization in controller.kustomizations.all() {
+        let inventory = kustomization.status.inventory.iter();
+        for entry in inventory.flat_map(|inventory| &inventory.entries) {
+            if let Ok(id) = ObjectId::from_inventory(&entry.id, &entry.v) {
+                controller.owned.watch(&id.gvk);
+            }
+        }
+    }
+    let seen = controller.owned.until_synced();
+    if tokio::time::timeout(SEEN_WITHIN, seen).await.is_err() {
+        tracing::info!("some kinds cannot be watched yet: their objects are looked at one by one");
+    }
 }
 
 fn follow<K: flumen_api::Kind>(

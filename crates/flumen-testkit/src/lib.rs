@@ -57,4 +57,4 @@ pub use real_registry::{
 pub use registries::{EmbeddedRegistry, TestRegistry, for_each_registry};
 #[cfg(unix)]
 pub use ssh_server::{SshKey, SshServer};
-pub use tools::{Origin, TOOLS, TOOLS_VARIABLE, Tool, tool, tool_cache};
+pub use tools::{Origin, PEERS, TOOLS, TOOLS_VARIABLE, Tool, tool, tool_cache};

@@ -29,6 +29,9 @@ pub enum Origin {
     Debian(&'static str),
     /// A program of our own: the directory of its Go module, below the root of the repository.
     Module(&'static str),
+    /// A module of Go and its version whose own module file replaces others, which `go install` refuses: it is
+    /// built where it is unpacked. These modules are taken in the given versions instead.
+    GoRelease { module: &'static str, replaced: &'static [&'static str] },
 }
 
 /// All judges.
@@ -51,10 +54,35 @@ pub const TOOLS: [Tool; 10] = [
     Tool { name: "informer", origin: Origin::Module("tests/kube/informer") },
 ];
 
-/// Where a judge is: in the directory that the environment names, in the cache, or on `PATH`.
+/// The controllers that ours is measured against. No test needs them.
+pub const PEERS: [Tool; 2] = [
+    Tool {
+        name: "source-controller",
+        origin: Origin::GoRelease {
+            module: "github.com/fluxcd/source-controller@v1.9.6",
+            replaced: &[
+                "github.com/fluxcd/source-controller/api@v1.9.5",
+                "github.com/fluxcd/pkg/apis/event@v0.27.1",
+                "github.com/fluxcd/pkg/artifact@v0.18.2",
+            ],
+        },
+    },
+    Tool {
+        name: "kustomize-controller",
+        origin: Origin::GoRelease {
+            module: "github.com/fluxcd/kustomize-controller@v1.9.5",
+            replaced: &[
+                "github.com/fluxcd/kustomize-controller/api@v1.9.5",
+                "github.com/fluxcd/pkg/apis/event@v0.27.1",
+            ],
+        },
+    },
+];
+
+/// Where a judge or a peer is: in the directory that the environment names, in the cache, or on `PATH`.
 pub fn tool(name: &str) -> Option<PathBuf> {
     let named = env::var_os(TOOLS_VARIABLE).map(PathBuf::from);
-    let listed = TOOLS.iter().find(|tool| tool.name == name);
+    let listed = TOOLS.iter().chain(&PEERS).find(|tool| tool.name == name);
     let cached = listed.and_then(|tool| Some(tool_cache(tool).ok()?.join("bin")));
     let on_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>());
     find(named.into_iter().chain(cached).chain(on_path.unwrap_or_default()), name)
@@ -100,6 +128,9 @@ fn key(tool: &Tool) -> io::Result<String> {
     let mut bytes = Vec::new();
     match tool.origin {
         Origin::Go(package) => bytes.extend(format!("go {package}").into_bytes()),
+        Origin::GoRelease { module, replaced } => {
+            bytes.extend(format!("go release {module} {}", replaced.join(" ")).into_bytes());
+        }
         Origin::Debian(package) => bytes.extend(format!("debian {package}").into_bytes()),
         Origin::Module(directory) => {
             let directory = repository_root().join(directory);
@@ -151,7 +182,7 @@ mod tests {
         let cache = |tool: &Tool| tool_cache(tool).expect("a place for caches");
         assert_ne!(cache(&old), cache(&new));
         assert_eq!(cache(&old), cache(&old));
-        for tool in &TOOLS {
+        for tool in TOOLS.iter().chain(&PEERS) {
             cache(tool);
         }
     }

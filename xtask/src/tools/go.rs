@@ -33,9 +33,63 @@ pub(super) fn build(module: &Path, program: &Path) -> Result<&'static str> {
     Ok(BUILT)
 }
 
+/// Builds the program of a published module from a copy of it, in which `replaced` take the place of what its
+/// module file names.
+pub(super) fn build_release(
+    module: &str,
+    replaced: &[&str],
+    program: &Path,
+    cache: &Path,
+) -> Result<&'static str> {
+    let staging = cache.join("go");
+    if staging.exists() {
+        fs::remove_dir_all(&staging)?;
+    }
+    fs::create_dir_all(&staging)?;
+    let answer = plain_go(&staging)?.args(["mod", "download", "-json", module]).output()?;
+    let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)?;
+    let Some(published) = answer["Dir"].as_str() else {
+        return Err(format!("{module} cannot be had: {}", answer["Error"]).into());
+    };
+    copy(Path::new(published), &staging)?;
+    let mut edit = plain_go(&staging)?;
+    edit.args(["mod", "edit"]);
+    for taken in replaced {
+        let path = taken.split('@').next().unwrap_or(taken);
+        edit.arg(format!("-replace={path}={taken}"));
+    }
+    run_quietly(&mut edit)?;
+    let unfinished = program.with_extension("unfinished");
+    run_quietly(go("build", &staging)?.arg("-mod=mod").arg("-o").arg(&unfinished).arg("."))?;
+    fs::rename(unfinished, program)?;
+    fs::remove_dir_all(&staging)?;
+    Ok(BUILT)
+}
+
+/// Copies files and directories; the cache of Go is not writable, the copy is.
+fn copy(from: &Path, to: &Path) -> Result {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::write(target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
 fn go(verb: &str, directory: &Path) -> Result<Command> {
+    let mut command = plain_go(directory)?;
+    command.args([verb, "-trimpath", "-ldflags=-s -w"]);
+    Ok(command)
+}
+
+fn plain_go(directory: &Path) -> Result<Command> {
     let mut command = Command::new(find("go").ok_or("Go is not installed")?);
-    command.args([verb, "-trimpath", "-ldflags=-s -w"]).current_dir(directory);
+    command.current_dir(directory);
     // No C compiler is needed, and no settings of the user's own work take part.
     command.env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
     Ok(command)

@@ -17,7 +17,10 @@ use flumen_kube::{Client, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
 use jiff::Timestamp;
-use tokio::{sync::mpsc::UnboundedSender, task::JoinSet};
+use tokio::{
+    sync::{Notify, mpsc::UnboundedSender},
+    task::JoinSet,
+};
 
 use super::follow::{Observer, Scope, follow, version};
 
@@ -45,6 +48,8 @@ pub(crate) struct Owned {
     kinds: Mutex<BTreeMap<Gvk, Seen>>,
     moved: Box<dyn Fn(Moved) + Send + Sync>,
     watches: Mutex<JoinSet<()>>,
+    /// A kind is known now.
+    synced: Notify,
     /// For the watches, which must not keep this alive.
     this: Weak<Self>,
 }
@@ -78,6 +83,7 @@ impl Owned {
             kinds: Mutex::default(),
             moved: Box::new(moved),
             watches: Mutex::default(),
+            synced: Notify::new(),
             this: this.clone(),
         })
     }
@@ -109,6 +115,17 @@ impl Owned {
         let observer = OfKind { owned: self.this.clone(), gvk: gvk.clone() };
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         watches.spawn(follow(self.client.clone(), scope, observer));
+    }
+
+    /// Waits until all objects of all kinds that are watched are known.
+    pub(crate) async fn until_synced(&self) {
+        loop {
+            let next = self.synced.notified();
+            if self.kinds().values().all(|seen| seen.synced) {
+                return;
+            }
+            next.await;
+        }
     }
 
     fn owner(&self, object: &Node) -> Option<(String, String)> {
@@ -263,6 +280,7 @@ impl Observer for OfKind {
             owned.saw(&self.gvk, item, false);
         }
         owned.kinds().entry(self.gvk.clone()).or_default().synced = true;
+        owned.synced.notify_waiters();
     }
 
     fn applied(&self, object: &Node) {

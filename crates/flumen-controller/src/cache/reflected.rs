@@ -74,6 +74,11 @@ impl<K: Kind> Reflected<K> {
         self.objects().get(&key).map(|entry| entry.read.clone())
     }
 
+    /// All that can be read.
+    pub(crate) fn all(&self) -> Vec<Arc<K>> {
+        self.objects().values().filter_map(|entry| entry.read.clone().ok()).collect()
+    }
+
     /// Takes note of an object as a request was answered with it, which may be before the watch tells.
     pub(crate) fn saw(&self, object: &Node) {
         let version = version(object);

@@ -1,19 +1,29 @@
 //! What is remembered of a Kustomization from one pass to the next, so that nothing is done twice.
 //!
-//! Losing it costs a few requests and nothing else.
+//! What is applied is noted on disk, too, for the next process: a line for each object with its id, its version and the two
+//! digests that tell whether it has changed. Losing any of it costs a few requests and nothing else.
 
 use std::{
     collections::HashMap,
+    fs, io,
+    path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use flumen_apply::Inventory;
+use flumen_apply::{Entry, Inventory, Seen};
+use flumen_object::ObjectId;
 
 use super::build::Input;
 use crate::Key;
 
-#[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<HashMap<Key, Remembered>>);
+/// The directory of the notes in the storage.
+const NOTES: &str = "applied";
+
+#[derive(Debug)]
+pub(crate) struct Memory {
+    known: Mutex<HashMap<Key, Remembered>>,
+    notes: PathBuf,
+}
 
 /// How the last pass that applied everything has left things.
 #[derive(Clone, Debug)]
@@ -27,8 +37,12 @@ pub(crate) struct Remembered {
 }
 
 impl Memory {
+    pub(crate) fn new(storage: &std::path::Path) -> Self {
+        Self { known: Mutex::default(), notes: storage.join(NOTES) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Remembered>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<Remembered> {
@@ -36,15 +50,63 @@ impl Memory {
     }
 
     pub(super) fn set(&self, key: &Key, remembered: Remembered) {
-        self.lock().insert(key.clone(), remembered);
+        let note = note(&remembered.inventory);
+        let before = self.lock().insert(key.clone(), remembered);
+        if before.is_some_and(|before| self::note(&before.inventory) == note) {
+            return;
+        }
+        if let Err(error) = self.write(key, &note) {
+            tracing::warn!(object = %key, %error, "cannot note what is applied");
+        }
     }
 
     pub(crate) fn forget(&self, key: &Key) {
         self.lock().remove(key);
+        // If it stays, it is a file that nobody asks for.
+        let _ = fs::remove_file(self.path(key));
     }
 
     /// Asks something of what is remembered.
     pub(crate) fn with<T>(&self, key: &Key, ask: impl FnOnce(&Remembered) -> T) -> Option<T> {
         self.lock().get(key).map(ask)
     }
+
+    /// What is applied, by this process or by one before it.
+    pub(super) fn inventory(&self, key: &Key) -> Option<Inventory> {
+        self.with(key, |known| known.inventory.clone()).or_else(|| self.read(key))
+    }
+
+    /// Names of objects have no slashes and are never `..`.
+    fn path(&self, key: &Key) -> PathBuf {
+        self.notes.join(&key.namespace).join(&key.name)
+    }
+
+    fn write(&self, key: &Key, note: &str) -> io::Result<()> {
+        let path = self.path(key);
+        let directory = self.notes.join(&key.namespace);
+        fs::create_dir_all(&directory)?;
+        // Capitals are no part of names, so this is nobody's note.
+        let unfinished = directory.join(format!("{}.UNFINISHED", key.name));
+        fs::write(&unfinished, note)?;
+        fs::rename(unfinished, path)
+    }
+
+    fn read(&self, key: &Key) -> Option<Inventory> {
+        let text = fs::read_to_string(self.path(key)).ok()?;
+        text.lines().map(entry).collect()
+    }
+}
+
+fn note(inventory: &Inventory) -> String {
+    let line = |entry: &Entry| {
+        let seen = entry.seen.as_ref()?;
+        Some(format!("{} {} {seen}\n", entry.id.inventory_id(), entry.id.gvk.version))
+    };
+    inventory.entries().into_iter().filter_map(line).collect()
+}
+
+fn entry(line: &str) -> Option<Entry> {
+    let (id, rest) = line.split_once(' ')?;
+    let (version, seen) = rest.split_once(' ')?;
+    Some(Entry { id: ObjectId::from_inventory(id, version).ok()?, seen: Some(Seen::parse(seen)?) })
 }

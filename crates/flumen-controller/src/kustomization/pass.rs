@@ -196,7 +196,7 @@ impl Pass<'_> {
         })?;
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
-        let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
+        let remembered = controller.memory.inventory(self.key);
         let (before, unreadable) =
             store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);

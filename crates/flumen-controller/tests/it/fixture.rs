@@ -18,7 +18,7 @@ use flumen_oci::{
     artifact::{Metadata, TreeOptions, pack_path},
     client::{ClientOptions, Registry},
 };
-use flumen_testkit::{EmbeddedRegistry, KubeCluster};
+use flumen_testkit::{EmbeddedRegistry, KubeCluster, KubeProxy};
 use flumen_yaml::{Budget, Node, read, to_json};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,13 +45,51 @@ impl Stage {
 
     /// With the controller on another way to the same API server.
     pub(crate) fn start_with(way: impl FnOnce(&Path) -> PathBuf) -> Option<Self> {
+        let mut stage = Self::without_controller()?;
+        stage.begin(way(&stage.cluster.kubeconfig()));
+        Some(stage)
+    }
+
+    /// With the requests of the controller counted.
+    pub(crate) fn observed() -> Option<(Self, KubeProxy)> {
+        let proxy = KubeProxy::start(KubeCluster::shared_with_controllers()?);
+        let kubeconfig = proxy.kubeconfig().to_owned();
+        Some((Self::start_with(|_| kubeconfig)?, proxy))
+    }
+
+    /// Ends the controller, and begins another with the same storage.
+    pub(crate) fn restart(&mut self, kubeconfig: &Path) {
+        self.restart_after(kubeconfig, |_| {});
+    }
+
+    /// Something happens while no controller runs.
+    pub(crate) fn restart_after(&mut self, kubeconfig: &Path, happens: impl FnOnce(&Self)) {
+        self.end();
+        happens(self);
+        self.begin(kubeconfig.to_owned());
+    }
+
+    fn begin(&mut self, kubeconfig: PathBuf) {
+        let options = options(&self.namespace, self.storage.path().to_owned());
+        self.controller = Some(run(kubeconfig, options));
+    }
+
+    fn end(&mut self) {
+        if let Some((stop, thread)) = self.controller.take() {
+            let _ = stop.send(());
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the controller ends in order");
+        }
+    }
+
+    /// For tests that have a controller of their own.
+    pub(crate) fn without_controller() -> Option<Self> {
         let cluster = KubeCluster::shared_with_controllers()?;
         let runtime = Runtime::new().expect("a runtime");
-        let kubeconfig = cluster.kubeconfig();
-        let client = runtime.block_on(connect(&kubeconfig));
+        let client = runtime.block_on(connect(&cluster.kubeconfig()));
         let namespace = cluster.fresh_namespace();
         let storage = tempfile::tempdir().expect("a directory");
-        let mut stage = Self {
+        let stage = Self {
             cluster,
             registry: EmbeddedRegistry::start(),
             controller: None,
@@ -61,12 +99,6 @@ impl Stage {
             storage,
         };
         stage.define();
-        let options = Options {
-            storage: stage.storage.path().to_owned(),
-            namespace: Some(stage.namespace.clone()),
-            ..Options::default()
-        };
-        stage.controller = Some(run(way(&kubeconfig), options));
         Some(stage)
     }
 
@@ -83,8 +115,8 @@ impl Stage {
         }
     }
 
-    /// Pushes files as an artifact.
-    pub(crate) fn push(&self, files: &[(&str, &str)]) {
+    /// Pushes files as an artifact, and returns its digest.
+    pub(crate) fn push(&self, files: &[(&str, &str)]) -> String {
         let tree = tempfile::tempdir().expect("a directory");
         for (path, content) in files {
             let path = tree.path().join(path);
@@ -101,7 +133,8 @@ impl Stage {
         let registry = Registry::new(self.registry.host(), &options).expect("a registry");
         let repository = Repository::Remote(registry.repository(&self.namespace));
         let packed = pack_path(tree.path(), &TreeOptions::default(), &metadata).expect("packed");
-        self.runtime.block_on(packed.push(&repository, Some("latest"))).expect("pushed");
+        let pushed = self.runtime.block_on(packed.push(&repository, Some("latest")));
+        pushed.expect("pushed").to_string()
     }
 
     /// Creates the source of what is pushed.
@@ -261,12 +294,23 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        if let Some((stop, thread)) = self.controller.take() {
-            let _ = stop.send(());
-            let ended = thread.join();
-            assert!(ended.is_ok() || thread::panicking(), "the controller ends in order");
-        }
+        self.end();
     }
+}
+
+fn options(namespace: &str, storage: PathBuf) -> Options {
+    Options { storage, namespace: Some(namespace.to_owned()), ..Options::default() }
+}
+
+/// The controller on this thread, for as long as the process lives.
+pub(crate) fn run_here(kubeconfig: &Path, namespace: &str, storage: PathBuf) {
+    let runtime = Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let client = connect(kubeconfig).await;
+        let never = std::future::pending();
+        let running = flumen_controller::run(client, options(namespace, storage), never);
+        running.await.expect("it runs");
+    });
 }
 
 /// The controller on a thread of its own.

@@ -3,8 +3,10 @@
 
 mod fixture;
 
+mod crash;
 mod delivery;
 mod dependencies;
 mod failures;
+mod peer;
 mod requests;
 mod sources;

@@ -1,22 +1,13 @@
 //! What a pass costs.
 
-use std::sync::{Arc, OnceLock};
-
-use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest};
+use flumen_testkit::KubeRequest;
 use serde_json::json;
 
 use crate::fixture::{Stage, config_map};
 
 #[test]
 fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
-    let slot: Arc<OnceLock<KubeProxy>> = Arc::default();
-    let proxies = slot.clone();
-    let stage = Stage::start_with(move |_| {
-        let cluster = KubeCluster::shared_with_controllers().expect("there is one");
-        let proxy = proxies.get_or_init(|| KubeProxy::start(cluster));
-        proxy.kubeconfig().to_owned()
-    });
-    let (Some(stage), Some(proxy)) = (stage, slot.get()) else { return };
+    let Some((stage, proxy)) = Stage::observed() else { return };
     let (a, b) = (config_map("a", "1"), config_map("b", "1"));
     stage.push(&[("a/a.yaml", &a), ("b/b.yaml", &b)]);
     stage.source();
@@ -47,6 +38,26 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     stage.until_object("ConfigMap", "a", |object| object["data"]["key"] == "2");
     let of_b = |request: &KubeRequest| of_objects(request) && request.name() == Some("b");
     assert_eq!(proxy.count(of_b), 0, "{:#?}", proxy.requests());
+}
+
+#[test]
+fn a_controller_knows_what_the_one_before_it_has_applied() {
+    let Some((mut stage, proxy)) = Stage::observed() else { return };
+    stage.push(&[("a.yaml", &config_map("a", "1")), ("b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"wait": true}));
+    stage.until_ready("app");
+    stage.restart(proxy.kubeconfig());
+    proxy.forget();
+    reconcile(&stage, "app");
+    let applies = |request: &KubeRequest| request.verb() == "apply";
+    assert_eq!(proxy.count(applies), 0, "{:#?}", proxy.requests());
+
+    // What changes meanwhile is seen all the same.
+    stage.restart_after(proxy.kubeconfig(), |stage| {
+        stage.patch("ConfigMap", "a", &json!({"data": {"key": "of somebody else"}}));
+    });
+    stage.until_object("ConfigMap", "a", |object| object["data"]["key"] == "1");
 }
 
 fn reconcile(stage: &Stage, name: &str) {

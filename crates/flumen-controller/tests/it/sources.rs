@@ -1,8 +1,6 @@
 //! Sources: what they say of themselves, and what they cost.
 
-use std::sync::{Arc, OnceLock};
-
-use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest};
+use flumen_testkit::KubeRequest;
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map};
@@ -32,13 +30,7 @@ fn events(stage: &Stage) -> Vec<(String, String)> {
 
 #[test]
 fn a_source_becomes_ready_with_three_writes() {
-    let slot: Arc<OnceLock<KubeProxy>> = Arc::default();
-    let proxies = slot.clone();
-    let stage = Stage::start_with(move |_| {
-        let cluster = KubeCluster::shared_with_controllers().expect("there is one");
-        proxies.get_or_init(|| KubeProxy::start(cluster)).kubeconfig().to_owned()
-    });
-    let (Some(stage), Some(proxy)) = (stage, slot.get()) else { return };
+    let Some((stage, proxy)) = Stage::observed() else { return };
     stage.push(&[("one.yaml", &config_map("one", "1"))]);
     proxy.forget();
     stage.source();

@@ -1,0 +1,52 @@
+//! Flux itself takes what is pushed.
+
+use std::{
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+};
+
+use flumen_testkit::{skip, tool};
+
+use crate::fixture::{Stage, condition, config_map};
+
+/// Ends with the test.
+struct Peer(Child);
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+#[test]
+fn the_source_controller_of_flux_becomes_ready_with_the_digest_that_was_pushed() {
+    let Some(program) = tool("source-controller") else {
+        return skip("what Flux makes of an artifact", "`cargo xtask tools flux` provides it");
+    };
+    let Some(stage) = Stage::without_controller() else { return };
+    let digest = stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    let storage = free_address();
+    let child = Command::new(program)
+        .arg(format!("--storage-path={}", stage.stored("").display()))
+        .args([format!("--storage-addr={storage}"), format!("--storage-adv-addr={storage}")])
+        .args([format!("--metrics-addr={}", free_address())])
+        .args([format!("--health-addr={}", free_address())])
+        .args(["--events-addr=", "--watch-all-namespaces=false"])
+        .env("KUBECONFIG", stage.cluster.kubeconfig())
+        .env("RUNTIME_NAMESPACE", &stage.namespace)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let _peer = Peer(child.expect("starts"));
+    let source = stage.until_object("OCIRepository", "app", |object| {
+        condition(object, "Ready")["status"] == "True"
+    });
+    assert_eq!(source["status"]["artifact"]["revision"], format!("latest@{digest}"));
+}
