@@ -63,7 +63,7 @@ pub const PEERS: [Tool; 2] = [
             replaced: &[
                 "github.com/fluxcd/source-controller/api@v1.9.5",
                 "github.com/fluxcd/pkg/apis/event@v0.27.1",
-                "github.com/fluxcd/pkg/artifact@v0.18.2",
+                "github.com/fluxcd/pkg/artifact@v0.18.1",
             ],
         },
     },
