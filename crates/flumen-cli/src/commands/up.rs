@@ -36,6 +36,10 @@ const UNTIL: &str = "running until Ctrl-C";
 /// With DIR, that kustomization (or those manifests) is built, packed into an artifact in the registry, planned
 /// and applied; then it is shown what runs, on a terminal for as long as it runs. When a cluster runs already, DIR goes to that one.
 ///
+/// If DIR is a repository for Flux (it has `flux-system/gotk-sync.yaml` somewhere), the controller runs as well and reconciles
+/// the sources and Kustomizations of it. The repository's own source is answered from DIR: nothing is cloned, and what you
+/// save is delivered at once.
+///
 /// Runs until Ctrl-C. What it holds is kept, and the next `up` goes on with it.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
@@ -48,16 +52,29 @@ Examples:
   flumen up --detach && export KUBECONFIG=$(flumen status -o json | jq -r .kubeconfig)
 
   # One that leaves nothing behind
-  flumen up --ephemeral --example quickstart")]
+  flumen up --ephemeral --example quickstart
+
+  # A repository for Flux, with the files as they are in the directory
+  flumen up examples/flux-repo
+  flumen up ~/src/fleet --path clusters/staging --source apps/podinfo=../podinfo")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that users know by its name")]
 pub(crate) struct UpArgs {
-    /// Directory to deliver: a kustomization, or manifests
+    /// Directory to deliver: a kustomization, manifests, or a repository for Flux
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
     /// Deliver an example that comes with the program
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "directory")]
     example: Option<Example>,
+
+    /// Which cluster of a repository for Flux, if it has several: the directory, from DIR
+    #[arg(long, value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// Answer a source from a directory, and follow what changes in it. `DIR` makes a `GitRepository` of that
+    /// name in flux-system; `NAMESPACE/NAME=DIR` stands for one that the repository has
+    #[arg(long, value_name = "DIR", value_parser = LocalSource::parse)]
+    source: Vec<LocalSource>,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -70,7 +87,7 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     detach: bool,
 
-    /// End when the delivery is done
+    /// End when the delivery is done and everything is ready
     #[arg(long, conflicts_with = "detach")]
     once: bool,
 
@@ -98,7 +115,7 @@ pub(crate) struct UpArgs {
 pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
     let source = args.source()?;
     let directory = source.as_ref().map(Source::path);
-    let directory = directory.as_deref();
+    let order = args.order(directory.as_deref(), ui)?;
     memory::return_at_once();
     block_on(async {
         let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
@@ -110,85 +127,24 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
             (Some((home, record)), _) => {
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver_and_show(directory, &home, &record, ui).await
+                args.use_running(&order, &home, &record, ui).await
             }
             (None, Some(home)) if args.detach => {
-                let record = detached::start(&home, &args.of_the_server()).await?;
+                let record = detached::start(&home, &args.of_the_server(&order)).await?;
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver_and_show(directory, &home, &record, ui).await
+                match &order {
+                    Order::Reconcile(bootstrap) => {
+                        let client = args.place(&home, &record).client().await?;
+                        flux_up::until_ready(&client, bootstrap, Pulse::Clock, args.timeout, ui).await
+                    }
+                    _ => args.deliver_and_show(order.directory(), &home, &record, ui).await,
+                }
             }
-            (None, home) => args.serve(home, directory, ui).await,
+            (None, home) => args.serve(home, &order, ui).await,
         }
     })
 }
-
-fn already_running(home: &Home) -> Result<Option<(Home, Record)>, CommandError> {
-    Ok(match home.state()? {
-        State::Running(record) => Some((home.clone(), record)),
-        _ => None,
-    })
-}
-
-impl UpArgs {
-    /// Runs here until somebody ends it.
-    async fn serve(
-        &self,
-        home: Option<Home>,
-        source: Option<&Path>,
-        ui: &Ui,
-    ) -> Result<(), CommandError> {
-        let mut signals = Signals::listen()?;
-        let instance = Instance::start(InstanceOptions {
-            home,
-            port: self.port,
-            registry_port: self.registry_port,
-            controllers: Controllers::All,
-            pace: Pace { start: self.startup_time, ..Pace::default() },
-            report: Report::to(|failure| Ui::new().warnings(&[failure.to_owned()])),
-        })
-        .await?;
-        greet(instance.home(), instance.record(), ui);
-        tokio::spawn(memory::forget_start());
-        let outcome = tokio::select! {
-            outcome = self.work(source, &instance, ui) => outcome,
-            () = signals.wait() => Ok(()),
-        };
-        instance.shutdown().await;
-        ui.success("stopped");
-        outcome
-    }
-
-    /// Delivers, then shows what runs for as long as it runs.
-    async fn work(
-        &self,
-        source: Option<&Path>,
-        instance: &Instance,
-        ui: &Ui,
-    ) -> Result<(), CommandError> {
-        let (home, record) = (instance.home(), instance.record());
-        self.merge_into_users_own(home, ui)?;
-        if self.once || !live_view::has_screen() {
-            self.deliver_and_show(source, home, record, ui).await?;
-            if self.once {
-                return Ok(());
-            }
-            ui.step(UNTIL);
-            return std::future::pending().await;
-        }
-        let applied = match self.deliver(source, home, record, ui).await {
-            Ok(applied) => applied,
-            // Somebody who sits there may want to look at what went wrong.
-            Err(error) => {
-                error.report(ui);
-                Vec::new()
-            }
-        };
-        ui.step(UNTIL);
-        let client = self.place(home, record).client().await?;
-        live_view::show(instance.server().api(), &client, &applied).await
-    }
-
     async fn deliver_and_show(
         &self,
         source: Option<&Path>,
