@@ -48,7 +48,8 @@ impl Bootstrap {
         for definition in flumen_api::definitions() {
             objects.extend(objects_of_json(definition)?);
         }
-        let namespaces = self.objects.iter().chain(&self.mirrors).map(|object| object.id().namespace);
+        let namespaces =
+            self.objects.iter().chain(&self.mirrors).map(|object| object.id().namespace);
         let namespaces: BTreeSet<_> = namespaces.filter(|name| !name.is_empty()).collect();
         for name in namespaces {
             let namespace = json!({

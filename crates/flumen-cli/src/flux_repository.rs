@@ -9,7 +9,7 @@ use flumen_api::Kustomization;
 use flumen_controller::{Key, Kind, is_flux_component};
 use flumen_fs::{DiskTree, EntryKind, Tree as _, clean};
 use flumen_object::Object;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     bootstrap::{Bootstrap, NAMESPACE, as_json, objects_of_json},
@@ -132,11 +132,11 @@ impl FluxRepository {
                 "sourceRef": {"kind": "GitRepository", "name": NAMESPACE},
             },
         });
-        let objects = [source, kustomization].iter().map(Value::to_string);
-        objects.map(|text| objects_of_json(&text)).try_fold(Vec::new(), |mut all, objects| {
-            all.extend(objects?);
-            Ok(all)
-        })
+        let mut objects = Vec::new();
+        for object in [source, kustomization] {
+            objects.extend(objects_of_json(&object.to_string())?);
+        }
+        Ok(objects)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Reconciling on a cluster of this machine: the controller runs, and what it does is shown.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use flumen_controller::Options;
 use flumen_kube::Client;
+use flumen_local::Home;
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
 pub(crate) async fn start(
     bootstrap: &Bootstrap,
     client: &Client,
-    (kubeconfig, storage): (&Path, &Path),
+    home: &Home,
     patience: Duration,
     ui: &Ui,
 ) -> Result<LocalController, CommandError> {
@@ -29,11 +30,11 @@ pub(crate) async fn start(
         ui.step(&format!("not installed, because Flumen does their work: {}", names.join(", ")));
     }
     let options = Options {
-        storage: storage.to_owned(),
+        storage: home.artifacts(),
         local_sources: bootstrap.sources.clone(),
         ..Options::default()
     };
-    LocalController::start(kubeconfig, options)
+    LocalController::start(&home.kubeconfig(), options)
 }
 
 /// Says what happens until everything is ready, then prints the tree.
@@ -41,8 +42,8 @@ pub(crate) async fn until_ready(
     client: &Client,
     bootstrap: &Bootstrap,
     pulse: &mut Pulse,
-    patience: Duration,
     narrator: &mut Narrator,
+    patience: Duration,
     ui: &Ui,
 ) -> Result<(), CommandError> {
     let begin = Instant::now();

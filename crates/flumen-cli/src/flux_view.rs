@@ -126,8 +126,7 @@ impl Overview {
             self.units.iter().map(|unit| (unit.name.clone(), unit.uid.clone())).collect();
         for unit in self.units {
             let (status, source) = (unit.state.status(), unit.source.and_then(|it| ids.get(&it)));
-            let branch =
-                Branch { uid: unit.uid, label: unit.name, status, words: unit.words };
+            let branch = Branch { uid: unit.uid, label: unit.name, status, words: unit.words };
             let place = match source {
                 Some(source) => self.below.entry(source.clone()).or_default(),
                 None => roots.entry(unit.namespace).or_default(),
@@ -214,9 +213,7 @@ fn is_unit(gvk: &Gvk) -> bool {
 
 /// What an object says of itself.
 fn judge(object: &impl Kind) -> (State, String) {
-    let is_current = |found: &&Condition| {
-        found.observed_generation == object.metadata().generation
-    };
+    let is_current = |found: &&Condition| found.observed_generation == object.metadata().generation;
     let holds = |r#type: &str| {
         condition(object, r#type).filter(|found| found.status == ConditionStatus::True)
     };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -80,6 +81,16 @@ impl LocalSource {
     fn name(&self) -> (String, String) {
         let after_directory = |directory: &Path| (NAMESPACE.to_owned(), name_of(directory));
         self.named.clone().unwrap_or_else(|| after_directory(&self.directory))
+    }
+}
+
+/// As it is written on a command line.
+impl fmt::Display for LocalSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((namespace, name)) = &self.named {
+            write!(f, "{namespace}/{name}=")?;
+        }
+        write!(f, "{}", self.directory.display())
     }
 }
 

@@ -155,12 +155,7 @@ pub(crate) fn render(roots: &Roots, owned: &Below) -> String {
 }
 
 /// Owners cannot own themselves, so this ends; an object has one place in the tree.
-fn children(
-    text: &mut String,
-    indent: &str,
-    branches: &[Branch],
-    owned: &Below,
-) {
+fn children(text: &mut String, indent: &str, branches: &[Branch], owned: &Below) {
     for (place, branch) in branches.iter().enumerate() {
         let is_last = place + 1 == branches.len();
         let (knot, beside) = if is_last { ("└─", "   ") } else { ("├─", "│  ") };

@@ -38,11 +38,6 @@ impl WorkTree {
     pub fn head(&self) -> Result<Checkout, Error> {
         let url = GitUrl::Local(self.root.clone());
         let client = Client::new(Access::default(), Limits::default());
-        client.open(
-            &url,
-            &GitReference::Default,
-            &Selection::default(),
-            &AtomicBool::new(false),
-        )
+        client.open(&url, &GitReference::Default, &Selection::default(), &AtomicBool::new(false))
     }
 }

@@ -1,23 +1,29 @@
 //! `flumen up`.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
+use flumen_kube::Client;
 use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
-use flumen_object::ObjectId;
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
 use crate::{
+    bootstrap::Bootstrap,
     detached, duration,
     error::{CommandError, Failure},
     examples::{Example, Unpacked},
+    flux_repository::FluxRepository,
+    flux_up,
+    flux_view::Narrator,
     home_args::HomeArgs,
-    live_view,
+    live_view::{self, Pulse},
     local_delivery::{Place, deliver_locally},
+    local_sources::LocalSource,
     memory, merged_kubeconfig,
     runtime::block_on,
     signals::Signals,
@@ -134,43 +140,164 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
                 match &order {
+                    Order::Serve => Ok(()),
+                    Order::Deliver(directory) => {
+                        args.deliver_and_show(directory, &home, &record, ui).await
+                    }
+                    // The process in the background has begun it.
                     Order::Reconcile(bootstrap) => {
                         let client = args.place(&home, &record).client().await?;
-                        flux_up::until_ready(&client, bootstrap, Pulse::Clock, args.timeout, ui).await
+                        let (mut pulse, mut narrator) = (Pulse::Clock, Narrator::default());
+                        args.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await
                     }
-                    _ => args.deliver_and_show(order.directory(), &home, &record, ui).await,
                 }
             }
             (None, home) => args.serve(home, &order, ui).await,
         }
     })
 }
-    async fn deliver_and_show(
+
+fn already_running(home: &Home) -> Result<Option<(Home, Record)>, CommandError> {
+    Ok(match home.state()? {
+        State::Running(record) => Some((home.clone(), record)),
+        _ => None,
+    })
+}
+
+impl UpArgs {
+    /// Runs here until somebody ends it.
+    async fn serve(&self, home: Option<Home>, order: &Order, ui: &Ui) -> Result<(), CommandError> {
+        let mut signals = Signals::listen()?;
+        let instance = Instance::start(InstanceOptions {
+            home,
+            port: self.port,
+            registry_port: self.registry_port,
+            controllers: Controllers::All,
+            pace: Pace { start: self.startup_time, ..Pace::default() },
+            report: Report::to(|failure| Ui::new().warnings(&[failure.to_owned()])),
+        })
+        .await?;
+        greet(instance.home(), instance.record(), ui);
+        tokio::spawn(memory::forget_start());
+        let outcome = tokio::select! {
+            outcome = self.work(order, &instance, ui) => outcome,
+            () = signals.wait() => Ok(()),
+        };
+        instance.shutdown().await;
+        ui.success("stopped");
+        outcome
+    }
+
+    /// Delivers, then shows what runs for as long as it runs.
+    async fn work(&self, order: &Order, instance: &Instance, ui: &Ui) -> Result<(), CommandError> {
+        let (home, record) = (instance.home(), instance.record());
+        let api = instance.server().api();
+        self.merge_into_users_own(home, ui)?;
+        if let Order::Reconcile(bootstrap) = order {
+            return self.reconcile(bootstrap, home, record, Pulse::of(api)?, ui).await;
+        }
+        if self.once || !live_view::has_screen() {
+            if let Order::Deliver(directory) = order {
+                self.deliver_and_show(directory, home, record, ui).await?;
+            }
+            if self.once {
+                return Ok(());
+            }
+            ui.step(UNTIL);
+            return std::future::pending().await;
+        }
+        let delivered = match order {
+            Order::Deliver(directory) => {
+                deliver_locally(directory, &self.place(home, record), ui).await
+            }
+            _ => Ok(Vec::new()),
+        };
+        // Somebody who sits there may want to look at what went wrong.
+        let applied = delivered.unwrap_or_else(|error| {
+            error.report(ui);
+            Vec::new()
+        });
+        ui.step(UNTIL);
+        let client = self.place(home, record).client().await?;
+        live_view::show(api, &client, &applied).await
+    }
+
+    /// Uses a cluster that another process runs.
+    async fn use_running(
         &self,
-        source: Option<&Path>,
+        order: &Order,
         home: &Home,
         record: &Record,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        let applied = self.deliver(source, home, record, ui).await?;
-        if applied.is_empty() {
-            return Ok(());
+        match order {
+            Order::Serve => Ok(()),
+            Order::Deliver(directory) => self.deliver_and_show(directory, home, record, ui).await,
+            Order::Reconcile(bootstrap) => {
+                let mut signals = Signals::listen()?;
+                tokio::select! {
+                    outcome = self.reconcile(bootstrap, home, record, Pulse::Clock, ui) => outcome,
+                    () = signals.wait() => Ok(()),
+                }
+            }
         }
-        let client = self.place(home, record).client().await?;
-        ui.styled_data(&tree_view::of(&client, &applied).await?)
     }
 
-    async fn deliver(
+    /// Runs the controller, and shows what it does for as long as it runs.
+    async fn reconcile(
         &self,
-        source: Option<&Path>,
+        bootstrap: &Bootstrap,
+        home: &Home,
+        record: &Record,
+        mut pulse: Pulse,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let client = self.place(home, record).client().await?;
+        let mut controller = flux_up::start(bootstrap, &client, home, self.timeout, ui).await?;
+        let follow = async {
+            if live_view::has_screen() && !self.once {
+                ui.step(UNTIL);
+                return flux_up::show(&client, &mut pulse).await;
+            }
+            let mut narrator = Narrator::default();
+            let ready = self.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await;
+            if self.once {
+                return ready;
+            }
+            // What is not ready yet may become so.
+            if let Err(error) = ready {
+                error.report(ui);
+            }
+            ui.step(UNTIL);
+            flux_up::narrate(&client, &mut pulse, &mut narrator, ui).await
+        };
+        tokio::select! {
+            outcome = follow => outcome,
+            failure = controller.failed() => Err(failure),
+        }
+    }
+
+    async fn until_ready(
+        &self,
+        client: &Client,
+        bootstrap: &Bootstrap,
+        pulse: &mut Pulse,
+        narrator: &mut Narrator,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        flux_up::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
+    }
+
+    async fn deliver_and_show(
+        &self,
+        directory: &Path,
         home: &Home,
         record: &Record,
         ui: &Ui,
-    ) -> Result<Vec<ObjectId>, CommandError> {
-        match source {
-            Some(source) => deliver_locally(source, &self.place(home, record), ui).await,
-            None => Ok(Vec::new()),
-        }
+    ) -> Result<(), CommandError> {
+        let place = self.place(home, record);
+        let applied = deliver_locally(directory, &place, ui).await?;
+        ui.styled_data(&tree_view::of(&place.client().await?, &applied).await?)
     }
 
     fn place(&self, home: &Home, record: &Record) -> Place {
@@ -202,17 +329,67 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
         }
     }
 
-    /// The options that concern a process that only serves.
-    fn of_the_server(&self) -> Vec<String> {
-        vec![
-            format!("--port={}", self.port),
-            format!("--registry-port={}", self.registry_port),
-            format!("--startup-time={}ms", self.startup_time.as_millis()),
-        ]
+    /// What is asked for.
+    fn order(&self, directory: Option<&Path>, ui: &Ui) -> Result<Order, CommandError> {
+        let repository = match directory {
+            Some(directory) => FluxRepository::find(directory, self.path.as_deref())?,
+            None => None,
+        };
+        let mut bootstrap = match (&repository, directory) {
+            (Some(repository), _) => {
+                ui.step(&format!("entry point {}", repository.entry().display()));
+                repository.bootstrap(ui)?
+            }
+            (None, None) if self.source.is_empty() => return Ok(Order::Serve),
+            (None, None) => Bootstrap::default(),
+            (None, Some(directory)) if self.source.is_empty() => {
+                return Ok(Order::Deliver(directory.to_owned()));
+            }
+            (None, Some(directory)) => {
+                let directory = directory.display();
+                return Err(Failure::new(format!("`{directory}` is no repository for Flux"))
+                    .hint("`--source` goes with such a repository, or stands alone")
+                    .into());
+            }
+        };
+        for source in &self.source {
+            source.add_to(&mut bootstrap.sources)?;
+            bootstrap.mirrors.extend(source.mirror()?);
+        }
+        Ok(Order::Reconcile(Box::new(bootstrap)))
+    }
+
+    /// The options that concern a process that serves; if it is to reconcile, also what.
+    fn of_the_server(&self, order: &Order) -> Vec<OsString> {
+        let mut options: Vec<OsString> = vec![
+            format!("--port={}", self.port).into(),
+            format!("--registry-port={}", self.registry_port).into(),
+            format!("--startup-time={}ms", self.startup_time.as_millis()).into(),
+        ];
+        if matches!(order, Order::Reconcile(_)) {
+            options
+                .extend(self.example.map(|example| format!("--example={}", example.name()).into()));
+            options.extend(self.path.iter().flat_map(|path| ["--path".into(), path.into()]));
+            for source in &self.source {
+                options.extend(["--source".into(), source.to_string().into()]);
+            }
+            options.extend(self.directory.iter().map(OsString::from));
+        }
+        options
     }
 }
 
-/// What is delivered.
+/// What a cluster is for.
+enum Order {
+    /// To be there.
+    Serve,
+    /// A kustomization, or manifests.
+    Deliver(PathBuf),
+    /// Sources and Kustomizations.
+    Reconcile(Box<Bootstrap>),
+}
+
+/// Where what is delivered comes from.
 enum Source {
     Directory(PathBuf),
     Example(Unpacked),

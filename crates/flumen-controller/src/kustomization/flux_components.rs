@@ -20,10 +20,7 @@ const RUNNING: [(&str, &[&str]); 5] = [
     ("apps", &["DaemonSet", "Deployment", "StatefulSet"]),
     ("autoscaling", &["HorizontalPodAutoscaler"]),
     ("networking.k8s.io", &["NetworkPolicy"]),
-    (
-        "rbac.authorization.k8s.io",
-        &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"],
-    ),
+    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
 ];
 
 /// Whether an object is a part of Flux that is not applied.
@@ -114,14 +111,15 @@ mod tests {
     #[test]
     fn components_are_marked_and_named_and_others_are_as_they_were() {
         let of_flux = "app.kubernetes.io/part-of: flux";
-        let set: ObjectSet = [
-            object("v1", "Namespace", of_flux),
-            object("apps/v1", "Deployment", of_flux),
-        ]
-        .into_iter()
-        .collect();
+        let set: ObjectSet =
+            [object("v1", "Namespace", of_flux), object("apps/v1", "Deployment", of_flux)]
+                .into_iter()
+                .collect();
         let (objects, components) = set_aside(set);
-        assert_eq!(components.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Deployment/x"]);
+        assert_eq!(
+            components.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["Deployment/x"]
+        );
         let marks: Vec<bool> = objects
             .iter()
             .map(|object| object.node.at(&["metadata", "annotations"]).is_some())

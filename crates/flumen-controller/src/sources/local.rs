@@ -17,7 +17,9 @@ use crate::{Controller, Key, queue::Trigger};
 pub(crate) type LocalSources = BTreeMap<Key, Arc<LocalSource>>;
 
 /// Fails with the directory that cannot be used.
-pub(crate) fn open(directories: &BTreeMap<Key, PathBuf>) -> Result<LocalSources, (PathBuf, io::Error)> {
+pub(crate) fn open(
+    directories: &BTreeMap<Key, PathBuf>,
+) -> Result<LocalSources, (PathBuf, io::Error)> {
     let opened = directories.iter().map(|(key, directory)| {
         let source = LocalSource::new(directory).map_err(|error| (directory.clone(), error))?;
         Ok((key.clone(), Arc::new(source)))
