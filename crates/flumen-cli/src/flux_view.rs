@@ -243,7 +243,13 @@ async fn list_kind(
     gvk: &Gvk,
     label_selector: Option<&str>,
 ) -> Result<Vec<Node>, CommandError> {
-    let Some(resource) = client.resource(gvk).await? else { return Ok(Vec::new()) };
+    let mut resource = client.resource(gvk).await?;
+    if resource.is_none() {
+        // It may be served since a moment ago, and nothing else would make us look again.
+        client.forget_resources();
+        resource = client.resource(gvk).await?;
+    }
+    let Some(resource) = resource else { return Ok(Vec::new()) };
     let options = ListOptions { label_selector, ..ListOptions::default() };
     Ok(client.list(&resource, options).await?.items)
 }
