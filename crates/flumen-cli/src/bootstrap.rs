@@ -78,6 +78,8 @@ impl Bootstrap {
         };
         let objects: ObjectSet = missing.into_iter().collect();
         apply(client, objects.in_apply_order(), &NoInventory, &options, &Silent).await?;
+        // Their kinds are served since a moment ago.
+        client.forget_resources();
         for object in &self.mirrors {
             mirror(client, object).await?;
         }
