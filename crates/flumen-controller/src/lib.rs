@@ -32,6 +32,7 @@ pub(crate) use controller::Controller;
 pub use election::Election;
 pub use endpoints::Listen;
 pub use key::{Key, Kind};
+pub use kustomization::{is_flux_component, owner};
 pub use options::Options;
 pub use rivals::Rival;
 pub use run::{RunError, run};

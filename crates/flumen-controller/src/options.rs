@@ -1,11 +1,16 @@
 //! What the flags of the controller decide.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::PathBuf,
+    time::Duration,
+};
 
 use flumen_object::GroupKind;
 use flumen_source::{Retention, import::ImportOptions};
 
-use crate::{Election, Listen, queue::Backoff};
+use crate::{Election, Key, Listen, queue::Backoff};
 
 /// How the controller works. The defaults are Flux's, except where Flumen is better by default.
 #[derive(Clone, Debug)]
@@ -74,6 +79,8 @@ pub struct Options {
     pub watch_references: bool,
     /// Only those with these labels, or all.
     pub references_selector: Option<String>,
+    /// Sources that are answered from a directory of this machine, which is followed. Nothing of them is fetched.
+    pub local_sources: BTreeMap<Key, PathBuf>,
 }
 
 impl Default for Options {
@@ -112,6 +119,7 @@ impl Default for Options {
             additive_dependency_checks: false,
             watch_references: true,
             references_selector: Some("reconcile.fluxcd.io/watch=Enabled".to_owned()),
+            local_sources: BTreeMap::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::{
     future::{Future, pending},
     io,
     net::SocketAddr,
+    path::PathBuf,
     pin::{Pin, pin},
     sync::Arc,
     time::Duration,
@@ -31,7 +32,7 @@ use crate::{
     metrics::Metrics,
     queue::{Next, Queue},
     rivals::{self, Rival},
-    sources::{self, Artifacts},
+    sources::{self, Artifacts, local},
     triggers::{News, handle},
 };
 
@@ -50,6 +51,12 @@ pub enum RunError {
     #[error("cannot listen on {address}: {source}")]
     Serve {
         address: SocketAddr,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{}` cannot be a source: {source}", path.display())]
+    LocalSource {
+        path: PathBuf,
         #[source]
         source: io::Error,
     },
@@ -81,6 +88,8 @@ pub async fn run(
     options: Options,
     stop: impl Future<Output = ()>,
 ) -> Result<(), RunError> {
+    let local_sources = local::open(&options.local_sources)
+        .map_err(|(path, source)| RunError::LocalSource { path, source })?;
     if !options.takeover {
         let rivals = rivals::find(&client, &options).await;
         if !rivals.is_empty() {
@@ -118,6 +127,7 @@ pub async fn run(
     let owned = Owned::new(client.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage.clone(), &options)?,
+        local_sources,
         queue: Queue::default(),
         kustomizations: Arc::new(kustomizations),
         git_repositories: Arc::new(git_repositories),
@@ -145,6 +155,9 @@ pub async fn run(
         let selector = controller.options.references_selector.clone();
         let changed = move |one| drop(send.send(News::Referenced(one)));
         background.spawn(referenced::watch(client, kind, namespace, selector, changed));
+    }
+    for (key, source) in &controller.local_sources {
+        background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
     }
     drop(news);
     let hears = controller.clone();

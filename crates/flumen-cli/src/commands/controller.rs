@@ -23,6 +23,7 @@ use crate::{
     cluster_args::ClusterArgs,
     env,
     error::{CommandError, Failure},
+    local_sources::LocalSource,
     memory,
     runtime::block_on,
     signals::Signals,
@@ -158,6 +159,10 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "GATES", value_delimiter = ',')]
     feature_gates: Vec<String>,
 
+    /// Answer a source from a directory, `NAMESPACE/NAME=DIR`, and follow what changes in it
+    #[arg(long, value_name = "SOURCE=DIR", value_parser = LocalSource::parse_named)]
+    source: Vec<LocalSource>,
+
     #[command(flatten)]
     election: ElectionArgs,
 
@@ -257,6 +262,9 @@ impl ControllerArgs {
         let mut without_meaning = self.accepted.without_meaning();
         for gate in self.feature_gates.iter().filter(|gate| !gate.is_empty()) {
             without_meaning.extend(gates::set(&mut options, gate)?);
+        }
+        for source in &self.source {
+            source.add_to(&mut options.local_sources)?;
         }
         note(ui, "has no meaning here", &without_meaning);
         note(ui, "is not supported yet", &self.accepted.unsupported());

@@ -1,6 +1,6 @@
 //! What the controller logs: a line for each outcome, with the names that readers of Flux's logs know.
 
-use std::fmt::{self, Debug, Write as _};
+use std::fmt::{self, Debug};
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
