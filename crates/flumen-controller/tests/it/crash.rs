@@ -124,7 +124,7 @@ fn whoever_comes_after_a_killed_controller_finishes_its_work() {
     let seeds = env::var(SEEDS).map_or(1, |seeds| seeds.parse().expect("a number"));
     for seed in 0..seeds {
         for point in &POINTS {
-            let stage = Stage::without_controller().expect("it was there a moment ago");
+            let stage = Stage::prepare().expect("it was there a moment ago");
             Round { stage: &stage, proxy: &proxy, point, seed }.play();
         }
     }

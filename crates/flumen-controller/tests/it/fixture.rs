@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flumen_controller::Options;
+use flumen_controller::{Options, RunError};
 use flumen_kube::{
     Client, Cluster as _, ConnectOptions, ListOptions, ObjectName, PatchType, Resource,
 };
@@ -45,7 +45,7 @@ impl Stage {
 
     /// With the controller on another way to the same API server.
     pub(crate) fn start_with(way: impl FnOnce(&Path) -> PathBuf) -> Option<Self> {
-        let mut stage = Self::without_controller()?;
+        let mut stage = Self::prepare()?;
         stage.begin(way(&stage.cluster.kubeconfig()));
         Some(stage)
     }
@@ -70,8 +70,7 @@ impl Stage {
     }
 
     fn begin(&mut self, kubeconfig: PathBuf) {
-        let options = options(&self.namespace, self.storage.path().to_owned());
-        self.controller = Some(run(kubeconfig, options));
+        self.controller = Some(run(kubeconfig, self.options()));
     }
 
     fn end(&mut self) {
@@ -82,8 +81,8 @@ impl Stage {
         }
     }
 
-    /// For tests that have a controller of their own.
-    pub(crate) fn without_controller() -> Option<Self> {
+    /// Without a controller.
+    pub(crate) fn prepare() -> Option<Self> {
         let cluster = KubeCluster::shared_with_controllers()?;
         let runtime = Runtime::new().expect("a runtime");
         let client = runtime.block_on(connect(&cluster.kubeconfig()));
@@ -100,6 +99,22 @@ impl Stage {
         };
         stage.define();
         Some(stage)
+    }
+
+    /// How a controller works here.
+    pub(crate) fn options(&self) -> Options {
+        options(&self.namespace, self.storage.path().to_owned())
+    }
+
+    /// Starts a controller of its own, which ends in order when it is told to.
+    pub(crate) fn controller(&self, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
+        run(self.cluster.kubeconfig(), options)
+    }
+
+    /// A controller that must refuse to start, and why.
+    pub(crate) fn refusal(&self, options: Options) -> RunError {
+        let work = flumen_controller::run(self.client.clone(), options, std::future::pending());
+        self.runtime.block_on(work).expect_err("it does not start")
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -299,7 +314,12 @@ impl Drop for Stage {
 }
 
 fn options(namespace: &str, storage: PathBuf) -> Options {
-    Options { storage, namespace: Some(namespace.to_owned()), ..Options::default() }
+    Options {
+        storage,
+        namespace: Some(namespace.to_owned()),
+        runtime_namespace: namespace.to_owned(),
+        ..Options::default()
+    }
 }
 
 /// The controller on this thread, for as long as the process lives.
@@ -347,6 +367,7 @@ fn resource(kind: &str) -> Resource {
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
         "ConfigMap" => ("v1", "configmaps"),
         "Event" => ("v1", "events"),
+        "Lease" => ("coordination.k8s.io/v1", "leases"),
         "Deployment" => ("apps/v1", "deployments"),
         "Widget" => ("example.com/v1", "widgets"),
         other => panic!("no such kind: {other}"),

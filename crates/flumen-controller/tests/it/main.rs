@@ -7,6 +7,7 @@ mod crash;
 mod delivery;
 mod dependencies;
 mod failures;
+mod operations;
 mod peer;
 mod requests;
 mod sources;

@@ -29,7 +29,7 @@ fn the_source_controller_of_flux_becomes_ready_with_the_digest_that_was_pushed()
     let Some(program) = tool("source-controller") else {
         return skip("what Flux makes of an artifact", "`cargo xtask tools flux` provides it");
     };
-    let Some(stage) = Stage::without_controller() else { return };
+    let Some(stage) = Stage::prepare() else { return };
     let digest = stage.push(&[("one.yaml", &config_map("one", "1"))]);
     stage.source();
     let storage = free_address();
