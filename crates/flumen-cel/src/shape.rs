@@ -76,11 +76,14 @@ impl Shape {
     pub(crate) fn misfit(&self, json: &Json) -> Option<Fault> {
         let expected = match (&self.kind, json) {
             (_, Json::Null)
-            | (ShapeKind::Dyn, Json::String(_))
             | (ShapeKind::Bool, Json::Bool(_))
             | (ShapeKind::Double, Json::Number(_))
             | (
-                ShapeKind::Text | ShapeKind::Bytes | ShapeKind::Timestamp | ShapeKind::Duration,
+                ShapeKind::Dyn
+                | ShapeKind::Text
+                | ShapeKind::Bytes
+                | ShapeKind::Timestamp
+                | ShapeKind::Duration,
                 Json::String(_),
             )
             | (ShapeKind::List { .. }, Json::Array(_))

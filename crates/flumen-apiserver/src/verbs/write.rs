@@ -317,7 +317,7 @@ impl<'a> Write<'a> {
         let resource = &self.request.resource;
         self.judge(object, rules::validate_update(resource, self.subresource, object, old))?;
         if let Value::Object(object) = object {
-            restored.into_iter().for_each(|field| drop(object.remove(field)));
+            object.retain(|field, _| !restored.contains(&field.as_str()));
         }
         Ok(())
     }
