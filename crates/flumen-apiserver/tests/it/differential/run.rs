@@ -86,7 +86,7 @@ impl Pair {
             differences(&theirs, &ours, String::new(), &mut places);
             places.retain(|(_, real, embedded)| {
                 let reason = known::reason(real, embedded);
-                reason.inspect(|reason| self.count(*reason)).is_none()
+                reason.inspect(|reason| self.count(reason)).is_none()
             });
             if !places.is_empty() {
                 return Some(Difference { at, places });
