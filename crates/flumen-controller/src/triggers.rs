@@ -97,7 +97,7 @@ pub(crate) fn handle(controller: &Controller, index: &mut Index, news: News) {
 
 fn of_source(controller: &Controller, index: &Index, news: OfSource) {
     if news.is_gone {
-        controller.queue.forget(&news.key);
+        controller.forget(&news.key);
     }
     let revision =
         |artifact: &Option<Artifact>| artifact.as_ref().map(|artifact| artifact.revision.clone());
@@ -117,7 +117,7 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
         controller.queue.add(key, by);
     } else if change.after.is_none() {
         controller.memory.forget(&key);
-        controller.queue.forget(&key);
+        controller.forget(&key);
     }
     if state(change.before.as_ref()) != state(change.after.as_ref()) {
         wake_dependants(controller, index, &change.name);

@@ -88,7 +88,10 @@ async fn on_kustomization(
     };
     if let Some(expression) = &dependency.ready_expr {
         let gvk = resource::<Kustomization>().gvk;
-        return by_expression(controller, object, dependency, &gvk, namespace, expression).await;
+        by_expression(controller, object, dependency, &gvk, namespace, expression).await?;
+        if !controller.options.additive_dependency_checks {
+            return Ok(());
+        }
     }
     let status = &there.status;
     let ready = condition(there.as_ref(), READY).map(|ready| ready.status);

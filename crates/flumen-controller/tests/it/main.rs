@@ -6,5 +6,6 @@ mod fixture;
 mod delivery;
 mod dependencies;
 mod failures;
+mod operations;
 mod requests;
 mod sources;
