@@ -92,9 +92,11 @@ fn add(tool: &Tool) -> Result {
                 (go::build(&repository_root().join(module), &program)?, module)
             }
             #[cfg(unix)]
-            Origin::Debian(package) => (debian::install(package, tool.name, &cache)?, package),
+            Origin::Debian { package, probe } => {
+                (debian::install(package, tool.name, probe, &cache)?, package)
+            }
             #[cfg(not(unix))]
-            Origin::Debian(_) => return Err("Debian's programs need a Unix system".into()),
+            Origin::Debian { .. } => return Err("Debian's programs need a Unix system".into()),
         };
         format!("{origin} {from}, {:.1} s", begin.elapsed().as_secs_f64())
     };

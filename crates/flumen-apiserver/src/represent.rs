@@ -1,7 +1,5 @@
 //! Objects in the shape that a client asked for: whole, metadata alone, or as rows of a table.
 
-use std::borrow::Cow;
-
 use flumen_kinds::table::{Column, Table};
 use flumen_store::Entry;
 use jiff::Timestamp;
@@ -32,7 +30,7 @@ pub(crate) fn payload(
     }
 }
 
-/// One object, also of an event of a watch.
+/// One object, as it is shown from; see [`rules::source`].
 pub(crate) fn object(
     object: Value,
     resource: &Resource,
@@ -64,7 +62,9 @@ fn list(
     query: &Query,
 ) -> Result<Value, ApiError> {
     // One at a time, because trees take many times the memory of what they are shown as.
-    let items = items.iter().map(|entry| item(resource, entry));
+    let sources = items
+        .iter()
+        .map(|entry| Ok(rules::source(resource, representation, storage::decode(entry)?)));
     if let (false, Value::Object(map)) = (representation == Representation::Object, &mut metadata)
         && map.get("continue").is_some_and(|token| token == "")
     {
@@ -74,6 +74,7 @@ fn list(
     match representation {
         Representation::Object => {
             let mut list = typed(&resource.list_kind, resource.api_version(), metadata);
+            let items = items.iter().map(|entry| item(resource, entry));
             list.insert("items".to_owned(), items.collect::<Result<_, _>>()?);
             Ok(list.into())
         }
@@ -83,11 +84,11 @@ fn list(
         ))),
         Representation::MetadataList(version) => {
             let mut list = typed("PartialObjectMetadataList", version.api_version(), metadata);
-            let items = items.map(|item| Ok(partial(item?, resource, version)));
+            let items = sources.map(|item| Ok(partial(item?, resource, version)));
             list.insert("items".to_owned(), if_any(items.collect::<Result<_, ApiError>>()?));
             Ok(list.into())
         }
-        Representation::Table(version) => table(resource, metadata, items, version, query),
+        Representation::Table(version) => table(resource, metadata, sources, version, query),
     }
 }
 
@@ -154,27 +155,19 @@ type Cells<'a> = Box<dyn Fn(&Value) -> Map<String, Value> + 'a>;
 /// The columns, and what is in them for an object.
 fn cells(resource: &Resource, is_scale: bool, now: Timestamp) -> (Vec<Value>, Cells<'_>) {
     let row = |cells: Vec<Value>| Map::from_iter([("cells".to_owned(), cells.into())]);
-    let (table, versions) = match &resource.behaviour {
+    let table = match &resource.behaviour {
         // A scale is a kind of its own, whatever is scaled.
-        Behaviour::Builtin { .. } if is_scale => (Table::of("autoscaling", SCALE), None),
-        Behaviour::Custom { .. } if is_scale => (Table::of("apiextensions.k8s.io", SCALE), None),
-        Behaviour::Builtin { kind, hub } => {
-            let versions = (!std::ptr::eq(*kind, *hub)).then_some((*kind, *hub));
-            (Table::of(kind.group, kind.kind), versions)
-        }
+        Behaviour::Builtin { .. } if is_scale => Table::of("autoscaling", SCALE),
+        Behaviour::Custom { .. } if is_scale => Table::of("apiextensions.k8s.io", SCALE),
+        Behaviour::Builtin { kind, .. } => Table::of(kind.group, kind.kind),
         Behaviour::Custom { version, .. } => {
             let cells = move |item: &Value| row(version.cells(item, now));
             return (version.column_definitions(), Box::new(cells));
         }
     };
     let cells = move |item: &Value| {
-        // Cells show the version that is stored, which may know more.
-        let item = match versions {
-            Some((kind, hub)) => Cow::Owned(flumen_kinds::convert(item.clone(), kind, hub)),
-            None => Cow::Borrowed(item),
-        };
-        let mut row = row(table.cells(&item, now));
-        if let Some(conditions) = table.conditions(&item) {
+        let mut row = row(table.cells(item, now));
+        if let Some(conditions) = table.conditions(item) {
             row.insert("conditions".to_owned(), conditions);
         }
         row
@@ -195,7 +188,11 @@ fn if_any(items: Value) -> Value {
     if items.as_array().is_some_and(Vec::is_empty) { Value::Null } else { items }
 }
 
-fn whole(mut object: Value, resource: &Resource) -> Value {
+fn whole(object: Value, resource: &Resource) -> Value {
+    let mut object = match &resource.behaviour {
+        Behaviour::Builtin { .. } => rules::presented(resource, object),
+        Behaviour::Custom { .. } => object,
+    };
     if let Some(object) = object.as_object_mut() {
         object.entry("apiVersion").or_insert_with(|| resource.api_version().into());
         object.entry("kind").or_insert_with(|| resource.kind.clone().into());

@@ -18,7 +18,7 @@ use flumen_schema::api::{ApiKind, TypeId};
 use serde_json::{Value, json};
 
 pub(crate) use self::merged::read_merged;
-pub(crate) use self::presented::{is_presented_as_stored, list_item, presented};
+pub(crate) use self::presented::{is_presented_as_stored, list_item, presented, source};
 pub(crate) use self::read::{
     Problems, Read, check_version, read, read_restored, read_value, tighten,
 };

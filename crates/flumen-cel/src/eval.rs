@@ -87,11 +87,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
 
     fn variable(&self, name: &str) -> Outcome<'a> {
         if let Some((_, value)) = self.scopes.iter().rev().find(|(bound, _)| *bound == name) {
-            return value.clone();
+            return value.clone()?.fit();
         }
         let variable = self.variables.iter().find(|(variable, _)| *variable == name);
         match variable {
-            Some((_, value)) => Ok(value.clone()),
+            Some((_, value)) => value.clone().fit(),
             None => {
                 type_named(name).map(Value::Type).ok_or_else(|| Fault::Missing(name.to_owned()))
             }
@@ -123,11 +123,12 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     }
 
     fn find(&mut self, operand: &Value<'a>, key: &Value<'a>) -> Result<Option<Value<'a>>, Fault> {
-        match operand {
-            Value::Map(map) => map.get(key, self.budget),
-            Value::List(list) => Ok(index(key)?.and_then(|index| list.get(index))),
-            _ => Ok(None),
-        }
+        let found = match operand {
+            Value::Map(map) => map.get(key, self.budget)?,
+            Value::List(list) => index(key)?.and_then(|index| list.get(index)),
+            _ => None,
+        };
+        found.map(Value::fit).transpose()
     }
 
     fn has(&mut self, operand: &Value<'a>, key: &Value<'a>) -> Result<bool, Fault> {

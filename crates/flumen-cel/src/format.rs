@@ -172,6 +172,7 @@ fn write_plain(text: &mut String, value: &Value<'_>, budget: &mut Budget) -> Res
             text.push('}');
         }
         Value::Opaque(opaque) => text.push_str(&opaque.to_string()),
+        Value::Unfit(fault) => return Err(fault.as_ref().clone()),
         Value::Optional(_) => {
             let rule = "string clause can only be used on strings, bools, bytes, ints, doubles, \
                         maps, lists, types, durations, and timestamps";

@@ -137,7 +137,7 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::Map(map) => map.len() == 0,
         Value::Duration(duration) => duration.is_zero(),
         Value::Optional(inner) => inner.is_none(),
-        Value::Timestamp(_) | Value::Type(_) | Value::Opaque(_) => false,
+        Value::Timestamp(_) | Value::Type(_) | Value::Opaque(_) | Value::Unfit(_) => false,
     }
 }
 
@@ -185,5 +185,6 @@ pub(crate) const fn go_name(value: &Value<'_>) -> &'static str {
         Value::List(_) => "*types.baseList",
         Value::Map(_) => "*types.baseMap",
         Value::Opaque(_) => "types.Opaque",
+        Value::Unfit(_) => "*types.Err",
     }
 }

@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::types::{ObjectType, Type};
+use serde_json::Value as Json;
+
+use crate::{
+    Fault,
+    types::{ObjectType, Type},
+};
 
 /// The type of a value, how large it can get, and how to read it from JSON.
 #[derive(Debug)]
@@ -67,6 +72,38 @@ impl Shape {
         }
     }
 
+    /// Why a value has not this shape. Where nothing is, nothing is wrong.
+    pub(crate) fn misfit(&self, json: &Json) -> Option<Fault> {
+        let expected = match (&self.kind, json) {
+            (_, Json::Null)
+            | (ShapeKind::Bool, Json::Bool(_))
+            | (ShapeKind::Double, Json::Number(_))
+            | (
+                ShapeKind::Dyn
+                | ShapeKind::Text
+                | ShapeKind::Bytes
+                | ShapeKind::Timestamp
+                | ShapeKind::Duration,
+                Json::String(_),
+            )
+            | (ShapeKind::List { .. }, Json::Array(_))
+            | (ShapeKind::Map(_) | ShapeKind::Object(_), Json::Object(_)) => return None,
+            (ShapeKind::Dyn | ShapeKind::Int, Json::Number(number)) if number.is_i64() => {
+                return None;
+            }
+            (ShapeKind::Dyn, _) => "XIntOrString value to be either a string or integer",
+            (ShapeKind::List { .. }, _) => "an array for the provided schema with type=array",
+            (ShapeKind::Map(_) | ShapeKind::Object(_), _) => {
+                "a map for the provided schema with type=object"
+            }
+            (ShapeKind::Bool, found) => return Some(unexpected("bool", found)),
+            (ShapeKind::Int, found) => return Some(unexpected("int", found)),
+            (ShapeKind::Double, found) => return Some(unexpected("float", found)),
+            (_, found) => return Some(unexpected("string", found)),
+        };
+        Some(Fault::new(format!("invalid data, expected {expected}")))
+    }
+
     /// The shape of elements or values.
     pub(crate) fn element(&self) -> Option<&Arc<Self>> {
         match &self.kind {
@@ -93,6 +130,20 @@ impl Shape {
             _ => None,
         }
     }
+}
+
+/// Both types in the words of Go.
+fn unexpected(expected: &str, found: &Json) -> Fault {
+    let found = match found {
+        Json::Null => "<nil>",
+        Json::Bool(_) => "bool",
+        Json::Number(number) if number.is_i64() => "int64",
+        Json::Number(_) => "float64",
+        Json::String(_) => "string",
+        Json::Array(_) => "[]interface {}",
+        Json::Object(_) => "map[string]interface {}",
+    };
+    Fault::new(format!("invalid data, expected {expected}, got {found}"))
 }
 
 /// Words of the language, or of what it may become; none of them is a name.

@@ -38,6 +38,8 @@ pub enum Value<'a> {
     Type(&'static str),
     /// Of a type that a library brings.
     Opaque(Rc<Opaque>),
+    /// What has not the shape that it should have. Whoever asks for it meets the fault.
+    Unfit(Rc<Fault>),
 }
 
 impl<'a> From<&'a Node> for Value<'a> {
@@ -78,8 +80,11 @@ impl<'a> From<&'a Json> for Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Reads a value that has a shape. One that has not is read as it is.
+    /// Reads a value that should have a shape.
     pub fn shaped(json: &'a Json, shape: &'a Shape) -> Self {
+        if let Some(fault) = shape.misfit(json) {
+            return Self::Unfit(Rc::new(fault));
+        }
         match (&shape.kind, json) {
             (_, Json::Array(items)) => Self::List(List::Json(items, Some(shape))),
             (_, Json::Object(map)) => Self::Map(Entries::Json(map, Some(shape))),
@@ -127,6 +132,15 @@ impl<'a> Value<'a> {
             Self::Optional(_) => "optional_type",
             Self::Type(_) => "type",
             Self::Opaque(opaque) => opaque.type_name(),
+            Self::Unfit(_) => "error",
+        }
+    }
+
+    /// The value, if it is one.
+    pub(crate) fn fit(self) -> Result<Self, Fault> {
+        match self {
+            Self::Unfit(fault) => Err(fault.as_ref().clone()),
+            value => Ok(value),
         }
     }
 
@@ -134,6 +148,9 @@ impl<'a> Value<'a> {
     pub(crate) fn equals(&self, other: &Self, budget: &mut Budget) -> Result<bool, Fault> {
         budget.spend(1)?;
         Ok(match (self, other) {
+            (Self::Unfit(fault), _) | (_, Self::Unfit(fault)) => {
+                return Err(fault.as_ref().clone());
+            }
             (Self::Null, Self::Null) => true,
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Text(a), Self::Text(b)) => {

@@ -55,10 +55,8 @@ pub fn convert_as_is(object: Value, from: &ApiKind, to: &ApiKind) -> Value {
 /// Removes the annotations that stand for fields which a version does not have. Metadata without its
 /// object is shown without them.
 pub fn remove_converted_annotations(kind: &ApiKind, object: &mut Value) {
-    match (kind.group, kind.kind) {
-        ("autoscaling", "HorizontalPodAutoscaler") => drop_annotations(object),
-        ("apps", "DaemonSet") => drop_template_generation(object),
-        _ => {}
+    if (kind.group, kind.kind) == ("apps", "DaemonSet") {
+        drop_template_generation(object);
     }
 }
 

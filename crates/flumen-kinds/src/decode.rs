@@ -43,11 +43,21 @@ pub struct Decoded {
     pub object: Value,
     /// What a strict server refuses.
     pub strict: Strict,
+    pub traces: Traces,
+}
+
+/// What cannot be seen in an object that was read, and still makes a difference.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
     /// Whether a list or map outside of the metadata was given with nothing in it. To some kinds that is a change
     /// of what is wanted, see [`counts_empty`](crate::counts_empty).
     pub has_empty: bool,
     /// Whether it differs from the form that is stored: by lists without items, or by how amounts are spelled.
     pub is_loose: bool,
+    /// Whether a map has bytes that are null, which show as empty ones.
+    pub has_null_bytes: bool,
+    /// The maps of the object itself that were given with nothing in them. Rules may tell them from none.
+    pub empty_maps: Vec<&'static str>,
 }
 
 /// Fields that are unknown or there twice, in the order of the body.
@@ -126,7 +136,7 @@ pub fn decode(body: &[u8], media: Media, target: &Target) -> Result<Decoded, Dec
             let object = protobuf::read(envelope.raw, found)
                 .map_err(|problem| target.unfit(&head, problem))?;
             let strict = Strict::default();
-            target.finish(&head, Decoded { object, strict, has_empty: false, is_loose: false })
+            target.finish(&head, Decoded { object, strict, traces: Traces::default() })
         }
     }
 }
@@ -141,9 +151,9 @@ fn decode_node(
     let found = target.check(&head)?;
     let read = typed::read(root, found, Keeps::Given, Names::All)
         .map_err(|problem| target.unfit(&head, problem))?;
-    let typed::Read { object, strict: errors, has_empty, is_loose } = read;
+    let typed::Read { object, strict: errors, traces } = read;
     strict.errors = errors;
-    target.finish(&head, Decoded { object, strict, has_empty, is_loose })
+    target.finish(&head, Decoded { object, strict, traces })
 }
 
 /// Reads a value that is known to be of a type, such as the result of a patch. The error is Go's
@@ -169,9 +179,9 @@ pub(crate) fn decode_value_with(
         Head::of(tape.root())?;
     }
     let read = typed::read(tape.root(), of, keeps, names)?;
-    let typed::Read { object, strict, has_empty, is_loose } = read;
+    let typed::Read { object, strict, traces } = read;
     let strict = Strict { errors: strict, yaml: Vec::new() };
-    Ok(Decoded { object, strict, has_empty, is_loose })
+    Ok(Decoded { object, strict, traces })
 }
 
 /// Why a text is no JSON, in the words of Go.

@@ -22,7 +22,7 @@ mod warnings;
 pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
-    CustomTarget, DecodeError, Decoded, Media, Strict, Target, decode, decode_custom,
+    CustomTarget, DecodeError, Decoded, Media, Strict, Target, Traces, decode, decode_custom,
     decode_restored, decode_value, duplicates, restore_fault, syntax_fault,
 };
 pub use defaults::{default, default_type, inherit_early};

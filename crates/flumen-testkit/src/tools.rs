@@ -25,8 +25,9 @@ pub struct Tool {
 pub enum Origin {
     /// A package of Go and its version, as `go install` takes them.
     Go(&'static str),
-    /// A package of Debian that holds the program. Its version is that of the distribution.
-    Debian(&'static str),
+    /// A package of Debian that holds the program. Its version is that of the distribution. `probe` is the argument
+    /// with which the program says its version and ends.
+    Debian { package: &'static str, probe: &'static str },
     /// A program of our own: the directory of its Go module, below the root of the repository.
     Module(&'static str),
     /// A module of Go and its version whose own module file replaces others, which `go install` refuses: it is
@@ -36,9 +37,12 @@ pub enum Origin {
 
 /// All judges.
 pub const TOOLS: [Tool; 10] = [
-    Tool { name: "skopeo", origin: Origin::Debian("skopeo") },
-    Tool { name: "sshd", origin: Origin::Debian("openssh-server") },
-    Tool { name: "docker-registry", origin: Origin::Debian("docker-registry") },
+    Tool { name: "skopeo", origin: Origin::Debian { package: "skopeo", probe: "--version" } },
+    Tool { name: "sshd", origin: Origin::Debian { package: "openssh-server", probe: "-V" } },
+    Tool {
+        name: "docker-registry",
+        origin: Origin::Debian { package: "docker-registry", probe: "--version" },
+    },
     Tool {
         name: "crane",
         origin: Origin::Go("github.com/google/go-containerregistry/cmd/crane@v0.22.1"),
@@ -131,7 +135,7 @@ fn key(tool: &Tool) -> io::Result<String> {
         Origin::GoRelease { module, replaced } => {
             bytes.extend(format!("go release {module} {}", replaced.join(" ")).into_bytes());
         }
-        Origin::Debian(package) => bytes.extend(format!("debian {package}").into_bytes()),
+        Origin::Debian { package, .. } => bytes.extend(format!("debian {package}").into_bytes()),
         Origin::Module(directory) => {
             let directory = repository_root().join(directory);
             for file in ["go.mod", "go.sum", "main.go"] {

@@ -19,8 +19,14 @@ use crate::{
 /// Libraries need libraries; no program here is more than a few steps deep.
 const MOST_ROUNDS: usize = 8;
 
-/// Unpacks `package` with the libraries that are missing, and puts a script for `program` into `bin`.
-pub(super) fn install(package: &str, program: &str, cache: &Path) -> Result<&'static str> {
+/// Unpacks `package` with the libraries that are missing, and puts a script for `program` into `bin`, if it runs
+/// with the argument `probe`.
+pub(super) fn install(
+    package: &str,
+    program: &str,
+    probe: &str,
+    cache: &Path,
+) -> Result<&'static str> {
     if ["apt-get", "apt-cache", "dpkg-deb"].into_iter().any(|name| find(name).is_none()) {
         return Err("there is no apt to download Debian's package with".into());
     }
@@ -33,7 +39,7 @@ pub(super) fn install(package: &str, program: &str, cache: &Path) -> Result<&'st
     let binary = places.into_iter().find(|path| path.is_file());
     let binary = binary.ok_or_else(|| format!("`{package}` holds no program `{program}`"))?;
     add_libraries(&mut apt, package, &binary, &root)?;
-    write_script(&binary, &library_directories(&root)?, &cache.join("bin").join(program))?;
+    write_script(&binary, &library_directories(&root)?, probe, &cache.join("bin").join(program))?;
     Ok("from Debian's package")
 }
 
@@ -172,7 +178,7 @@ fn joined(directories: &[PathBuf]) -> String {
 }
 
 /// Writes the script under another name first, so that it is complete or absent.
-fn write_script(binary: &Path, directories: &[PathBuf], script: &Path) -> Result {
+fn write_script(binary: &Path, directories: &[PathBuf], probe: &str, script: &Path) -> Result {
     let quote = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     let mut text = "#!/bin/sh\n# Made by `cargo xtask tools`.\n".to_owned();
     if !directories.is_empty() {
@@ -185,7 +191,7 @@ fn write_script(binary: &Path, directories: &[PathBuf], script: &Path) -> Result
     let unfinished = script.with_extension("new");
     fs::write(&unfinished, text)?;
     fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o755))?;
-    run_quietly(Command::new(&unfinished).arg("--version"))?;
+    run_quietly(Command::new(&unfinished).arg(probe))?;
     fs::rename(unfinished, script)?;
     Ok(())
 }
@@ -214,12 +220,16 @@ mod tests {
     fn scripts_pass_arguments_on_and_are_whole() {
         let scratch = tempfile::tempdir().expect("a scratch directory");
         let binary = scratch.path().join("it's one");
-        fs::write(&binary, "#!/bin/sh\necho \"$LD_LIBRARY_PATH\" \"$@\"\n").expect("written");
+        let text = "#!/bin/sh\ntest \"$1\" != --version && echo \"$LD_LIBRARY_PATH\" \"$@\"\n";
+        fs::write(&binary, text).expect("written");
         fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).expect("executable");
         let script = scratch.path().join("one");
-        write_script(&binary, &[PathBuf::from("/a"), PathBuf::from("/b")], &script).expect("runs");
+        let libraries = [PathBuf::from("/a"), PathBuf::from("/b")];
+        assert!(write_script(&binary, &libraries, "--version", &script).is_err());
+        assert!(!script.exists());
+        write_script(&binary, &libraries, "-V", &script).expect("runs");
         let output = capture(Command::new(&script).args(["x y"]).env_remove("LD_LIBRARY_PATH"));
         assert_eq!(output.expect("runs"), "/a:/b x y\n");
-        assert!(write_script(&scratch.path().join("none"), &[], &script).is_err());
+        assert!(write_script(&scratch.path().join("none"), &[], "-V", &script).is_err());
     }
 }

@@ -188,7 +188,7 @@ fn patched(
         .apply(&mut after)
         .map_err(|_| ApiError::internal(format!("the patch of webhook {name:?} does not apply")))?;
     let mut read = rules::read_value(version, &after).map_err(ApiError::internal)?;
-    if read.is_loose {
+    if read.traces.is_loose {
         rules::tighten(version, &mut read.object);
     }
     let changed = read.object != before;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flumen_crd::Version;
-use flumen_kinds::{CustomTarget, Media, Strict};
+use flumen_kinds::{CustomTarget, Media, Strict, Traces};
 use serde_json::Value;
 
 use super::Read;
@@ -52,7 +52,7 @@ pub(super) fn admit(
         }
     }
     version.default(&mut object);
-    Ok(Read { object, problems: strict.into(), counts: false, is_loose: false })
+    Ok(Read { object, problems: strict.into(), traces: Traces::default() })
 }
 
 /// An object of the store in a version. The schema may have changed since it was written: it is read in

@@ -1,5 +1,6 @@
 //! Objects that an apply has merged.
 
+use flumen_kinds::Traces;
 use serde_json::Value;
 
 use super::{Problems, Read, read_value};
@@ -32,7 +33,7 @@ pub(crate) fn read_merged(
             version.admit_merged(&mut merged)?;
             version.default(&mut merged);
             let problems = Problems::default();
-            Ok(Read { object: merged, problems, counts: false, is_loose: false })
+            Ok(Read { object: merged, problems, traces: Traces::default() })
         }
     }
 }

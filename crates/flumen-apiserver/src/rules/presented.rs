@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{from_hub, is_hub, read::contains};
-use crate::{Behaviour, Resource};
+use crate::{Behaviour, Representation, Resource};
 
 /// An object of the store in the version of a resource, without what the real server hides.
 pub(crate) fn presented(resource: &Resource, object: Value) -> Value {
@@ -12,6 +12,15 @@ pub(crate) fn presented(resource: &Resource, object: Value) -> Value {
         flumen_kinds::hide(kind, &mut object);
     }
     object
+}
+
+/// What an object of the store is shown from. Tables and metadata alone are made of built-in kinds as they are
+/// stored, for that version may know more.
+pub(crate) fn source(resource: &Resource, representation: Representation, object: Value) -> Value {
+    match (&resource.behaviour, representation) {
+        (_, Representation::Object) | (Behaviour::Custom { .. }, _) => presented(resource, object),
+        (Behaviour::Builtin { .. }, _) => object,
+    }
 }
 
 /// The same as lists have it: items of built-in kinds do not repeat their kind.

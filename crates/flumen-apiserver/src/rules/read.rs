@@ -1,6 +1,6 @@
 //! Bodies and the results of patches as objects.
 
-use flumen_kinds::{Decoded, Media, Strict, Target};
+use flumen_kinds::{Decoded, Media, Strict, Target, Traces};
 use flumen_schema::api::{Api as Facts, ApiKind, TypeId};
 use serde_json::Value;
 
@@ -13,10 +13,18 @@ pub(crate) struct Read {
     /// In the version of the request, with defaults.
     pub object: Value,
     pub problems: Problems,
-    /// Whether something empty was given that counts as a change.
-    pub counts: bool,
-    /// Whether the object has to be tightened once the owners of its fields are known.
-    pub is_loose: bool,
+    /// Something empty was given only if it counts as a change.
+    pub traces: Traces,
+}
+
+impl Read {
+    /// An object that was read as one of a built-in kind, and gets its defaults.
+    fn of_builtin(resource: &Resource, kind: &ApiKind, decoded: Decoded) -> Self {
+        let Decoded { mut object, strict, mut traces } = decoded;
+        flumen_kinds::default(&mut object, kind);
+        traces.has_empty &= flumen_kinds::counts_empty(kind);
+        Self { object: settled(resource, object), problems: strict.into(), traces }
+    }
 }
 
 /// Fields that are unknown or there twice.
@@ -61,17 +69,13 @@ pub(crate) fn read(
 ) -> Result<Read, ApiError> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
-            let decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
+            let mut decoded = flumen_kinds::decode(body, media, &Target::from(*kind))
                 .map_err(|error| ApiError::bad_request(error.to_string()))?;
-            let mut object = decoded.object;
             if media == Media::Json && contains(body, b"managedFields") {
                 let sent = serde_json::from_slice(body).unwrap_or_default();
-                keep_reset(&sent, &mut object);
+                keep_reset(&sent, &mut decoded.object);
             }
-            flumen_kinds::default(&mut object, kind);
-            let counts = decoded.has_empty && flumen_kinds::counts_empty(kind);
-            let (problems, is_loose) = (decoded.strict.into(), decoded.is_loose);
-            Ok(Read { object: settled(resource, object), problems, counts, is_loose })
+            Ok(Read::of_builtin(resource, kind, decoded))
         }
         Behaviour::Custom { version, .. } => custom::read(version, body, media, is_lenient),
     }
@@ -126,15 +130,11 @@ fn read_with(
 ) -> Result<Read, String> {
     match &resource.behaviour {
         Behaviour::Builtin { kind, .. } => {
-            let decoded = decode(value, kind.object)?;
+            let mut decoded = decode(value, kind.object)?;
             refuse_other_kind(kind, value)?;
-            let mut object = decoded.object;
-            name_kind(resource, &mut object);
-            keep_reset(value, &mut object);
-            flumen_kinds::default(&mut object, kind);
-            let counts = decoded.has_empty && flumen_kinds::counts_empty(kind);
-            let (problems, is_loose) = (decoded.strict.into(), decoded.is_loose);
-            Ok(Read { object: settled(resource, object), problems, counts, is_loose })
+            name_kind(resource, &mut decoded.object);
+            keep_reset(value, &mut decoded.object);
+            Ok(Read::of_builtin(resource, kind, decoded))
         }
         Behaviour::Custom { version, .. } => {
             custom::admit(version, value.clone(), Strict::default())

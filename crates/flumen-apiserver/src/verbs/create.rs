@@ -20,14 +20,18 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Answer, ApiError> {
     write::deduplicate_owners(request, &mut object, write::Moment::Sent);
     let inherits = rules::inherit_early(&request.resource, &mut object);
     let mut object = write::own(request, None, object, &options, "");
+    // The labels are copied when a name is generated.
     if inherits && !meta::name(&object).is_empty() {
-        // The labels are one mapping with those of the template, which is yet to grow. It is copied when
-        // a name is generated.
-        meta::set(&mut object, "labels", Map::new());
+        leave_labels_to_template(&mut object);
     }
     let object = rules::to_hub(&request.resource, object);
     let created = insert(request, object, &options).await?;
     Ok(request.answer(201, created))
+}
+
+/// Empties labels that are one mapping with those of the template, which is yet to grow.
+pub(crate) fn leave_labels_to_template(object: &mut Value) {
+    meta::set(object, "labels", Map::new());
 }
 
 /// What only the server says about an object.

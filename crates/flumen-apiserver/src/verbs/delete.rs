@@ -1,5 +1,7 @@
 //! The end of an object, at once or in steps.
 
+use std::collections::BTreeSet;
+
 use flumen_fields::{FieldError, Path};
 use flumen_kinds::{Media, Target};
 use flumen_schema::api::Api as Facts;
@@ -50,7 +52,7 @@ pub(crate) async fn delete(request: &Request<'_>) -> Result<Answer, ApiError> {
     let code = if !deleted.is_gone && options.orphan_dependents == Some(false) { 202 } else { 200 };
     if !deleted.is_gone && deleted.is_shown {
         // Nobody hides anything of what is only marked.
-        return Ok(request.answer_as_is(code, rules::from_hub(&request.resource, deleted.object)));
+        return Ok(request.answer_unhidden(code, deleted.object));
     }
     if policy::shows_deleted(&request.resource) {
         return Ok(request.answer(code, deleted.object));
@@ -116,8 +118,11 @@ async fn remove_once(
         if !meta::is_deleting(&object) {
             meta::set(&mut object, "deletionTimestamp", clock::text(clock::now()));
             object["status"]["phase"] = "Terminating".into();
-            let finalizers = finalizers_of(request, &object, options);
+            let mut finalizers = finalizers_of(request, &object, options);
             if !meta::finalizers(&object).eq(finalizers.iter().map(String::as_str)) {
+                // What changes is a set.
+                let mut seen = BTreeSet::new();
+                finalizers.retain(|name| seen.insert(name.clone()));
                 meta::set_finalizers(&mut object, finalizers);
             }
             if !options.dry_run {

@@ -6,7 +6,7 @@ use flumen_schema::api::TypeId;
 use serde_json::{Map, Value};
 
 use super::{
-    Request, body,
+    Request, body, create,
     options::{FieldValidation, WriteOptions, is_apply},
     write::{self, Update},
 };
@@ -59,8 +59,11 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let done = done.map_err(|why| ApiError::new(500, None, why))?;
                 request.note(&done);
                 let mut object = done.object;
-                if done.is_loose {
+                if done.traces.is_loose {
                     rules::tighten(resource, &mut object);
+                }
+                if live.is_none() && rules::inherit_early(resource, &mut object) {
+                    create::leave_labels_to_template(&mut object);
                 }
                 object
             }

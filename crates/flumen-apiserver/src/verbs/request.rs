@@ -1,14 +1,16 @@
 //! A call on its way through the server.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
+use flumen_kinds::Traces;
 use serde_json::Value;
 
 use crate::{
-    Answer, Api, ApiError, Call, Payload, Resource, Subresource, Target, conversion,
+    Answer, Api, ApiError, Call, Payload, Representation, Resource, Subresource, Target,
+    conversion,
     rules::{self, Read},
     storage,
 };
@@ -20,8 +22,7 @@ pub(crate) struct Request<'a> {
     pub resource: Arc<Resource>,
     warnings: Mutex<Vec<String>>,
     is_unsettled: AtomicBool,
-    counts: AtomicBool,
-    is_loose: AtomicBool,
+    traces: Mutex<Traces>,
 }
 
 impl<'a> Request<'a> {
@@ -32,8 +33,7 @@ impl<'a> Request<'a> {
             resource,
             warnings: Mutex::default(),
             is_unsettled: AtomicBool::default(),
-            counts: AtomicBool::default(),
-            is_loose: AtomicBool::default(),
+            traces: Mutex::default(),
         }
     }
 
@@ -69,23 +69,37 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn is_unsettled(&self) -> bool {
-        self.is_unsettled.load(Ordering::Relaxed)
+        self.is_unsettled.load(Ordering::Relaxed) || self.has_null_bytes()
+    }
+
+    /// Whether bytes were null. The real server stores them as such and reads them as empty ones, so that neither
+    /// this write nor the next is without effect.
+    pub(crate) fn has_null_bytes(&self) -> bool {
+        self.traces().has_null_bytes
     }
 
     /// Remembers what is to be known of the object that was sent, or that a patch made.
     pub(crate) fn note(&self, read: &Read) {
-        self.counts.store(read.counts, Ordering::Relaxed);
-        self.is_loose.store(read.is_loose, Ordering::Relaxed);
+        self.traces().clone_from(&read.traces);
     }
 
     /// Whether an update counts as a change, whatever comes of it.
     pub(crate) fn counts(&self) -> bool {
-        self.counts.load(Ordering::Relaxed)
+        self.traces().has_empty
     }
 
     /// Whether the object has to be tightened.
     pub(crate) fn is_loose(&self) -> bool {
-        self.is_loose.load(Ordering::Relaxed)
+        self.traces().is_loose
+    }
+
+    /// The maps of the object that were given with nothing in them.
+    pub(crate) fn empty_maps(&self) -> Vec<&'static str> {
+        self.traces().empty_maps.clone()
+    }
+
+    fn traces(&self) -> MutexGuard<'_, Traces> {
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ApiError {
@@ -103,10 +117,18 @@ impl<'a> Request<'a> {
 
     /// The answer with an object that is in the version that is stored.
     pub(crate) fn answer(&self, code: u16, stored: Value) -> Answer {
-        let object = match &*self.target().subresource {
+        if !self.target().subresource.is_empty() {
             // What is hidden of an object is seen in its parts.
-            "" => rules::presented(&self.resource, stored),
-            _ => rules::from_hub(&self.resource, stored),
+            return self.answer_unhidden(code, stored);
+        }
+        self.answer_as_is(code, rules::source(&self.resource, self.call.representation, stored))
+    }
+
+    /// The same where nothing of an object is hidden.
+    pub(crate) fn answer_unhidden(&self, code: u16, stored: Value) -> Answer {
+        let object = match self.call.representation {
+            Representation::Object => rules::from_hub(&self.resource, stored),
+            other => rules::source(&self.resource, other, stored),
         };
         self.answer_as_is(code, object)
     }

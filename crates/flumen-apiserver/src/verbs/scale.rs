@@ -204,22 +204,27 @@ fn applied(
         flumen_fields::apply(ownership, Some(present), config, &options.manager, options.force)
             .map_err(ownership::refused)?;
     let is_custom = matches!(request.resource.behaviour, Behaviour::Custom { .. });
-    if is_custom && scale["spec"] != present["spec"] {
+    if is_custom && !is_same_but_owners(&scale, present) {
         return Err(not_converted("failed to convert new", config));
     }
     Ok(scale)
+}
+
+/// Whether two scales differ in nothing but who manages their fields.
+fn is_same_but_owners(one: &Value, other: &Value) -> bool {
+    let [mut one, mut other] = [one.clone(), other.clone()];
+    for scale in [&mut one, &mut other] {
+        meta::remove(scale, "managedFields");
+    }
+    one == other
 }
 
 fn read_value(value: &Value) -> Result<Read, String> {
     let message = Facts::get().message("autoscaling", "v1", "Scale");
     let message = message.ok_or("there is no type of scales")?;
     let decoded = flumen_kinds::decode_value(value, message.object)?;
-    Ok(Read {
-        object: decoded.object,
-        problems: decoded.strict.into(),
-        counts: false,
-        is_loose: false,
-    })
+    let (object, problems) = (decoded.object, decoded.strict.into());
+    Ok(Read { object, problems, traces: decoded.traces })
 }
 
 fn replicas(scale: &Value) -> i64 {

@@ -78,13 +78,13 @@ enum Object {
 }
 
 impl Object {
-    /// The object in the version of a resource.
-    fn read(&self, resource: &Resource) -> Result<Value, ApiError> {
+    /// The object as it is shown from, see [`rules::source`].
+    fn read(&self, resource: &Resource, shown_as: Representation) -> Result<Value, ApiError> {
         let object = match self {
             Self::Stored(value, revision) => storage::decode_at(value, *revision)?,
             Self::Made(object) => object.clone(),
         };
-        Ok(rules::presented(resource, object))
+        Ok(rules::source(resource, shown_as, object))
     }
 }
 
@@ -297,7 +297,7 @@ impl Occurrence {
         let Self { kind, object, .. } = self;
         match object {
             Object::Made(object) if kind == WatchKind::Error => WatchEvent { kind, object },
-            object => match object.read(resource) {
+            object => match object.read(resource, Representation::Object) {
                 Ok(object) => WatchEvent { kind, object },
                 Err(error) => WatchEvent { kind: WatchKind::Error, object: error.to_status() },
             },
@@ -327,7 +327,7 @@ impl Lines {
                 {
                     stored_line(kind, value, *revision)
                 }
-                object => Ok(plain_line(kind, &object.read(&self.resource)?)),
+                object => Ok(plain_line(kind, &object.read(&self.resource, self.representation)?)),
             };
             let api_version = self.resource.api_version();
             return match &occurrence.change {
@@ -335,7 +335,7 @@ impl Lines {
                 None => make(),
             };
         }
-        let object = occurrence.object.read(&self.resource)?;
+        let object = occurrence.object.read(&self.resource, self.representation)?;
         let resource = Some(Arc::clone(&self.resource));
         let payload = Payload::Object { object, resource };
         let mut object = represent::payload(payload, self.representation, &self.query)?;

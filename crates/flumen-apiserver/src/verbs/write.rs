@@ -3,7 +3,7 @@
 
 use flumen_crd::Verdict;
 use flumen_fields::{FieldError, Path};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Request, create, options::WriteOptions};
 use crate::{
@@ -301,9 +301,25 @@ impl<'a> Write<'a> {
             flumen_kinds::count(object, old);
         }
         let reservation = self.allocate(object, Some(old))?;
-        self.judge(object, rules::validate_update(resource, part, object, old))?;
+        self.judge_update(object, old)?;
         flumen_fields::keep_times(old, object);
         Ok(reservation)
+    }
+
+    /// Refuses an object that may not replace another. To some rules an empty map is not the same as none, which it
+    /// is as soon as it is stored.
+    fn judge_update(&self, object: &mut Value, old: &Value) -> Result<(), ApiError> {
+        let mut restored = self.request.empty_maps();
+        restored.retain(|field| object.get(field).is_none());
+        for field in &restored {
+            object[*field] = Value::Object(Map::new());
+        }
+        let resource = &self.request.resource;
+        self.judge(object, rules::validate_update(resource, self.subresource, object, old))?;
+        if let Value::Object(object) = object {
+            object.retain(|field, _| !restored.contains(&field.as_str()));
+        }
+        Ok(())
     }
 
     /// Refuses what is invalid; warns of the rest.
@@ -332,7 +348,7 @@ impl<'a> Write<'a> {
             return Ok(object);
         }
         rules::check_stored(&self.request.resource, &object)?;
-        if live.is_settled && object == live.object {
+        if live.is_settled && !self.request.has_null_bytes() && object == live.object {
             return Ok(object);
         }
         if self.options.dry_run {

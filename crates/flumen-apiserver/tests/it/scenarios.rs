@@ -1,7 +1,7 @@
 //! Conversations with a real API server, which the embedded one has to answer in the same way.
 //!
-//! A file has a step a line: what is asked, which parts of an object in the answer count, and the
-//! answer of the real server. A test asks the real server again where there is one, and writes what it
+//! A file has a step a line: what is asked, which parts of an object in the answer count, whether it counts that the
+//! object got another version than the answer before had (`follows`), and the answer of the real server. A test asks the real server again where there is one, and writes what it
 //! says with `FLUMEN_RECORD=1`.
 
 use std::{env, fs, path::PathBuf, time::Duration};
@@ -37,6 +37,7 @@ impl Side<'_> {
             .client
             .request(method, format!("{}{}", self.url, text("path")))
             .header("Content-Type", kind)
+            .header("Accept", step["accept"].as_str().unwrap_or("application/json"))
             .header("User-Agent", "scenario/1")
             .body(body);
         if let Some(token) = self.token {
@@ -60,10 +61,14 @@ impl Side<'_> {
             .replace(self.hook.url.trim_start_matches("https://"), "${address}")
     }
 
-    /// The answer to a step, as far as it counts.
-    async fn ask(&self, step: &Value) -> Value {
+    /// The answer to a step, as far as it counts. `version` is that of the object in the answer before.
+    async fn ask(&self, step: &Value, version: &mut Value) -> Value {
         let (status, warnings, body) = self.send(step).await;
         let mut answer = json!({ "status": status });
+        let before = std::mem::replace(version, body["metadata"]["resourceVersion"].clone());
+        if step["follows"] == true {
+            answer["is_written"] = json!(*version != before);
+        }
         if !warnings.is_empty() {
             answer["warnings"] = json!(warnings);
         }
@@ -150,8 +155,9 @@ fn differences(steps: &[Value], answers: &[Value]) -> Vec<String> {
 
 async fn answers(side: &Side<'_>, steps: &[Value]) -> Vec<Value> {
     let mut answers = Vec::new();
+    let mut version = Value::Null;
     for step in steps {
-        answers.push(side.ask(step).await);
+        answers.push(side.ask(step, &mut version).await);
     }
     answers
 }

@@ -97,7 +97,7 @@ fn amounts_in_lists_that_are_owned_as_a_whole_keep_their_spelling() {
     let body = r#"{"spec":{"limits":[{"type":"Pod","max":{"cpu":"0.1"}}]}}"#;
     let decoded = decode(body.as_bytes(), Media::Json, &Target::from(ranges)).expect("decodes");
     let mut object = decoded.object;
-    assert!(decoded.is_loose);
+    assert!(decoded.traces.is_loose);
     assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "0.1");
     crate::tighten(&mut object, ranges);
     assert_eq!(object["spec"]["limits"][0]["max"]["cpu"], "100m");

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::words::Names;
 
-use super::leaf;
+use super::{Traces, leaf};
 use crate::{
     canonical::{fill, is_empty, zero, zero_form},
     json::{Node, Token},
@@ -27,8 +27,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) struct Read {
     pub(super) object: Value,
     pub(super) strict: Vec<String>,
-    pub(super) has_empty: bool,
-    pub(super) is_loose: bool,
+    pub(super) traces: Traces,
 }
 
 /// How near an object is kept to what was given. The real server stores objects in protobuf, which has no lists
@@ -52,8 +51,8 @@ pub(super) fn read(
     let mut walk = Walk::new(keeps, names);
     let object =
         if root.is_null() { zero(of) } else { walk.object(root, walk.api.type_of(of), None)? };
-    let Walk { strict, has_empty, is_loose, error, .. } = walk;
-    error.map_or(Ok(Read { object, strict, has_empty, is_loose }), Err)
+    let Walk { strict, traces, error, .. } = walk;
+    error.map_or(Ok(Read { object, strict, traces }), Err)
 }
 
 /// Fields that are there twice in a value of no type.
@@ -82,10 +81,7 @@ struct Walk<'t> {
     /// Inside of a type that reads itself, where nobody is strict.
     is_quiet: bool,
     strict: Vec<String>,
-    /// Whether a list or map outside of the metadata has nothing in it.
-    has_empty: bool,
-    /// Whether something was kept that is not stored.
-    is_loose: bool,
+    traces: Traces,
     /// Lists around the present value that are owned as a whole.
     whole_lists: usize,
     /// The first wrong type.
@@ -103,8 +99,7 @@ impl<'t> Walk<'t> {
             owner: None,
             is_quiet: false,
             strict: Vec::new(),
-            has_empty: false,
-            is_loose: false,
+            traces: Traces::default(),
             whole_lists: 0,
             error: None,
         }
@@ -272,8 +267,11 @@ impl<'t> Walk<'t> {
         self.whole_lists -= usize::from(is_whole);
         let is_nothing = is_empty(&value) && matches!(field.form, Form::List(_) | Form::Map(_));
         if is_nothing {
-            self.has_empty |=
+            self.traces.has_empty |=
                 !matches!(self.path.first(), Some(Step::Field(_, top)) if *top == "metadata");
+            if value.is_object() && self.path.len() == 1 {
+                self.traces.empty_maps.push(field.name);
+            }
         }
         let is_kept = is_nothing && self.keeps == Keeps::Given;
         let is_dropped = match field.presence {
@@ -284,7 +282,7 @@ impl<'t> Walk<'t> {
             Presence::Always => is_nothing && value.is_array() && !is_kept,
             Presence::Given | Presence::Nullable => false,
         };
-        self.is_loose |= is_kept && !is_dropped;
+        self.traces.is_loose |= is_kept && !is_dropped;
         if !is_dropped {
             object.insert(field.name.to_owned(), value);
         }
@@ -299,7 +297,7 @@ impl<'t> Walk<'t> {
             _ => return Ok(amount),
         };
         if self.keeps == Keeps::Given && self.whole_lists > 0 && amount != *spelled {
-            self.is_loose = true;
+            self.traces.is_loose = true;
             return Ok(spelled.into());
         }
         Ok(amount)
@@ -362,8 +360,11 @@ impl<'t> Walk<'t> {
         for (key, value) in node.members() {
             self.path.push(Step::Key(key));
             let value = match value.is_null() {
-                // The server's storage has no null bytes.
-                true if *of == Form::Bytes => Value::String(String::new()),
+                // Whoever reads them from the server's storage gets empty ones.
+                true if *of == Form::Bytes => {
+                    self.traces.has_null_bytes = true;
+                    Value::String(String::new())
+                }
                 true => zero_form(of),
                 false => self.value(value, of, None)?,
             };

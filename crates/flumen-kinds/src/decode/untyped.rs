@@ -1,7 +1,7 @@
 //! Bodies of requests to objects of custom kinds, which have no type here.
 
 use super::{
-    DecodeError, Decoded, Head, Media, Strict, head, start_of, target::api_version, typed,
+    DecodeError, Decoded, Head, Media, Strict, Traces, head, start_of, target::api_version, typed,
 };
 use crate::{
     document,
@@ -84,5 +84,5 @@ fn read(
     if root.has_duplicates() {
         strict.errors = typed::duplicates(root);
     }
-    Ok(Decoded { object, strict, has_empty: false, is_loose: false })
+    Ok(Decoded { object, strict, traces: Traces::default() })
 }

@@ -36,19 +36,30 @@ pub(super) fn config_map(e: &mut Report, object: &Value) {
 
 pub(super) fn config_map_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
-    frozen(e, new, old, &["data", "binaryData"]);
+    frozen(e, new, old, &[("data", NoMap::IsEmpty), ("binaryData", NoMap::IsNone)]);
     config_map(e, new);
 }
 
-fn frozen(e: &mut Report, new: &Value, old: &Value, fields: &[&str]) {
+/// What a map that was not given is.
+enum NoMap {
+    IsNone,
+    /// It is made when the object is read.
+    IsEmpty,
+}
+
+fn frozen(e: &mut Report, new: &Value, old: &Value, fields: &[(&str, NoMap)]) {
     if !old.truth("immutable") {
         return;
     }
     if !new.truth("immutable") {
         e.forbidden(&Path::new("immutable"), FROZEN);
     }
-    for field in fields {
-        if new.map(field) != old.map(field) {
+    for (field, none) in fields {
+        let is_same = match none {
+            NoMap::IsEmpty => new.map(field) == old.map(field),
+            NoMap::IsNone => new.part(field) == old.part(field),
+        };
+        if !is_same {
             e.forbidden(&Path::new(field), FROZEN);
         }
     }
@@ -144,7 +155,7 @@ fn json_problem(bytes: &[u8]) -> Option<String> {
 pub(super) fn secret_update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
     e.immutable_text(&Path::new("type"), new.text("type"), old.text("type"));
-    frozen(e, new, old, &["data"]);
+    frozen(e, new, old, &[("data", NoMap::IsNone)]);
     secret(e, new);
 }
 

@@ -2,6 +2,24 @@
 
 use serde_json::Value;
 
+/// Why answers may differ as a whole; none if they may not.
+///
+/// The real server follows the selectable fields of a definition into its schema also where the schema is missing or
+/// not structural. That is a panic, and ends the connection instead of the request.
+pub(crate) fn crash(real: &Value, embedded: &Value) -> Option<&'static str> {
+    let is_dropped = real["status"] == 0
+        && real["body"].as_str().is_some_and(|error| error.contains("IncompleteMessage"));
+    let status = &embedded["body"];
+    let is_refused =
+        embedded["status"] == 422 && status["details"]["kind"] == "CustomResourceDefinition";
+    let mut causes = status["details"]["causes"].as_array().into_iter().flatten();
+    let is_about_schema = causes.any(|cause| {
+        cause["field"].as_str().is_some_and(|field| field.ends_with("schema.openAPIV3Schema"))
+    });
+    (is_dropped && is_refused && is_about_schema)
+        .then_some("selectable fields without a structural schema are a panic in the real server")
+}
+
 /// Why a place may differ; none if it may not.
 pub(crate) fn reason(real: &Value, embedded: &Value) -> Option<&'static str> {
     if real.is_null() && embedded == "" {

@@ -72,26 +72,32 @@ impl Pair {
         let create = Operation::new("POST", "/api/v1/namespaces")
             .with_json(&json!({ "metadata": { "name": "${NS}" } }));
         for side in [&mut real, &mut embedded] {
-            assert_eq!(side.answer(&create).await["status"], 201, "{namespace} is new");
+            let answer = side.answer(&create).await;
+            assert_eq!(answer["status"], 201, "{namespace} is new: {answer}");
         }
         for (at, operation) in operations.iter().enumerate() {
             self.sent.fetch_add(1, Ordering::Relaxed);
             let (theirs, ours) = tokio::join!(real.answer(operation), embedded.answer(operation));
+            if let Some(reason) = known::crash(&theirs, &ours) {
+                self.count(reason);
+                continue;
+            }
             let mut places = Vec::new();
             differences(&theirs, &ours, String::new(), &mut places);
-            places.retain(|(_, real, embedded)| match known::reason(real, embedded) {
-                Some(reason) => {
-                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                    *known.entry(reason).or_default() += 1;
-                    false
-                }
-                None => true,
+            places.retain(|(_, real, embedded)| {
+                let reason = known::reason(real, embedded);
+                reason.inspect(|reason| self.count(reason)).is_none()
             });
             if !places.is_empty() {
                 return Some(Difference { at, places });
             }
         }
         None
+    }
+
+    fn count(&self, reason: &'static str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(reason).or_default() += 1;
     }
 
     /// Leaves out operations as long as the answers still differ at the last one.
