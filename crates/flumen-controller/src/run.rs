@@ -1,6 +1,6 @@
 //! The controller as a whole: what runs, and how it ends.
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc};
+use std::{future::Future, io, net::SocketAddr, sync::{Arc, Mutex}};
 
 use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
@@ -14,10 +14,9 @@ use tokio::{
 
 use crate::{
     Controller, Key, Kind, Options,
-    cache::{Owned, Reflected, owned::Hand, referenced},
+    cache::{Definitions, Depended, Followed, Owned, Reflected, owned::Hand, referenced},
     events::Recorder,
-    index::Index,
-    kustomization::{self, memory::Memory},
+    kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
     queue::{Next, Queue},
     sources::{self, Artifacts},
     triggers::{News, handle},
@@ -77,7 +76,14 @@ pub async fn run(
         drop(send.send(News::of_source(Kind::ExternalArtifact, change, artifact)));
     });
     let send = news.clone();
-    let owned = Owned::new(client.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
+    let established = move |kind| drop(send.send(News::Established(kind)));
+    let definitions = Arc::new(Definitions::new(client.clone(), established));
+    let cluster = Followed { client: client.clone(), definitions: definitions.clone() };
+    let send = news.clone();
+    let depended =
+        Depended::new(cluster.clone(), move |id| drop(send.send(News::Depended(id))));
+    let send = news.clone();
+    let owned = Owned::new(cluster.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage)?,
         queue: Queue::default(),
@@ -85,6 +91,11 @@ pub async fn run(
         git_repositories: Arc::new(git_repositories),
         oci_repositories: Arc::new(oci_repositories),
         external_artifacts: Arc::new(external_artifacts),
+        index: Mutex::default(),
+        providers: Providers::default(),
+        contests: Contests::default(),
+        definitions,
+        depended,
         owned,
         memory: Memory::default(),
         takeover,
@@ -95,23 +106,24 @@ pub async fn run(
     });
 
     let mut background = JoinSet::new();
-    follow(&mut background, &controller, &controller.kustomizations);
-    follow(&mut background, &controller, &controller.git_repositories);
-    follow(&mut background, &controller, &controller.oci_repositories);
-    follow(&mut background, &controller, &controller.external_artifacts);
+    let definitions = controller.definitions.clone();
+    background.spawn(async move { definitions.follow().await });
+    follow(&mut background, &controller, &cluster, &controller.kustomizations);
+    follow(&mut background, &controller, &cluster, &controller.git_repositories);
+    follow(&mut background, &controller, &cluster, &controller.oci_repositories);
+    follow(&mut background, &controller, &cluster, &controller.external_artifacts);
     for kind in ["ConfigMap", "Secret"] {
-        let (client, send) = (controller.client.clone(), news.clone());
+        let (cluster, send) = (cluster.clone(), news.clone());
         let namespace = controller.options.namespace.clone();
         let watches_all = controller.options.watch_all_references;
         let changed = move |one| drop(send.send(News::Referenced(one)));
-        background.spawn(referenced::watch(client, kind, namespace, watches_all, changed));
+        background.spawn(referenced::watch(cluster, kind, namespace, watches_all, changed));
     }
     drop(news);
     let hears = controller.clone();
     background.spawn(async move {
-        let mut index = Index::default();
         while let Some(news) = heard.recv().await {
-            handle(&hears, &mut index, news);
+            handle(&hears, news);
         }
     });
     let mut posting = JoinSet::new();
@@ -179,11 +191,12 @@ async fn until_known(controller: &Controller) {
 fn follow<K: flumen_api::Kind>(
     tasks: &mut JoinSet<()>,
     controller: &Controller,
+    cluster: &Followed,
     reflected: &Arc<Reflected<K>>,
 ) {
     let options = &controller.options;
     let (namespace, selector) = (options.namespace.clone(), options.selector.clone());
-    tasks.spawn(reflected.clone().follow(controller.client.clone(), namespace, selector));
+    tasks.spawn(reflected.clone().follow(cluster.clone(), namespace, selector));
 }
 
 async fn pass(

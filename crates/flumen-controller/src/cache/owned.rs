@@ -11,15 +11,15 @@ use std::{
 };
 
 use flumen_apply::{Sight, Sighting, Watched};
-use flumen_diff::{ObjectDigest, Takeover};
+use flumen_diff::{ObjectDigest, Takeover, last_manager_but};
 use flumen_health::{Health, HealthRules, Status};
-use flumen_kube::{Client, Resource};
+use flumen_kube::Resource;
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
 use jiff::Timestamp;
 use tokio::{sync::mpsc::UnboundedSender, task::JoinSet};
 
-use super::follow::{Observer, Scope, follow, version};
+use super::follow::{Followed, Observer, Scope, follow, version};
 
 /// The marks of objects that were applied, and the manager that applied them.
 #[derive(Clone, Debug)]
@@ -37,10 +37,12 @@ pub(crate) struct Moved {
     pub(crate) id: ObjectId,
     /// `None` when it is gone.
     pub(crate) digest: Option<ObjectDigest>,
+    /// Who has changed it, as far as it tells.
+    pub(crate) by: Option<String>,
 }
 
 pub(crate) struct Owned {
-    client: Client,
+    cluster: Followed,
     hand: Hand,
     kinds: Mutex<BTreeMap<Gvk, Seen>>,
     moved: Box<dyn Fn(Moved) + Send + Sync>,
@@ -68,12 +70,12 @@ struct Known {
 
 impl Owned {
     pub(crate) fn new(
-        client: Client,
+        cluster: Followed,
         hand: Hand,
         moved: impl Fn(Moved) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
-            client,
+            cluster,
             hand,
             kinds: Mutex::default(),
             moved: Box::new(moved),
@@ -108,7 +110,7 @@ impl Owned {
         };
         let observer = OfKind { owned: self.this.clone(), gvk: gvk.clone() };
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        watches.spawn(follow(self.client.clone(), scope, observer));
+        watches.spawn(follow(self.cluster.clone(), scope, observer));
     }
 
     fn owner(&self, object: &Node) -> Option<(String, String)> {
@@ -159,7 +161,8 @@ impl Owned {
             // Both the one that lost it and the one that has it now.
             let former = former.filter(|former| Some(former) != owner.as_ref());
             for owner in former.into_iter().chain(owner) {
-                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest) });
+                let by = last_manager_but(object, &self.hand.manager).map(str::to_owned);
+                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest), by });
             }
         }
     }
@@ -185,7 +188,7 @@ impl Owned {
             });
         }
         if let Some(owner) = known.owner {
-            (self.moved)(Moved { owner, id, digest: None });
+            (self.moved)(Moved { owner, id, digest: None, by: None });
         }
     }
 }

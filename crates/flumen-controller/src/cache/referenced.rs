@@ -6,12 +6,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use flumen_kube::Client;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text};
 
 use super::{
-    follow::{Observer, Scope, follow, version},
+    follow::{Followed, Observer, Scope, follow, version},
     reflected::{Name, name},
 };
 
@@ -28,7 +27,7 @@ pub(crate) struct Referenced {
 
 /// Follows the objects of one kind for ever: all of them, or those that are marked.
 pub(crate) async fn watch(
-    client: Client,
+    cluster: Followed,
     kind: &'static str,
     namespace: Option<String>,
     watches_all: bool,
@@ -39,7 +38,7 @@ pub(crate) async fn watch(
         namespace,
         selector: (!watches_all).then(|| WATCHED.to_owned()),
     };
-    follow(client, scope, OfKind { kind, changed, known: Mutex::default() }).await;
+    follow(cluster, scope, OfKind { kind, changed, known: Mutex::default() }).await;
 }
 
 struct OfKind<F> {

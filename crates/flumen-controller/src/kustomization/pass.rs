@@ -4,6 +4,7 @@
 //! that only when objects are about to appear that the inventory does not name, and when it takes longer than a second.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,9 +12,10 @@ use std::{
 use flumen_api::{
     ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
 };
-use flumen_apply::{Action, Change, Inventory, Progress, Report, Watched as _};
+use flumen_apply::{Action, Change, Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
 use flumen_health::HealthRules;
+use flumen_object::Gvk;
 use jiff::Timestamp;
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit},
@@ -22,11 +24,13 @@ use tokio::{
 
 use super::{
     STATUS_MANAGER, artifact, build, depends,
+    drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize,
+    late::Changes,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, apply_failure, close, fail, handle_request, lines, record,
+        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, lines, record,
         step_message, succeed,
     },
     settings::{apply_options, health_rules},
@@ -75,10 +79,12 @@ pub(crate) async fn reconcile(
         started: Instant::now(),
         permit: Mutex::new(Some(permit)),
         waits: Notify::new(),
+        news: Notify::new(),
         state: Mutex::new(State {
             object: object.as_ref().clone(),
             written: object,
             build_digest: None,
+            awaited: BTreeSet::new(),
         }),
     };
     pass.run().await
@@ -91,6 +97,8 @@ pub(super) struct Pass<'a> {
     permit: Mutex<Option<OwnedSemaphorePermit>>,
     /// All that is left is to wait for health.
     pub(super) waits: Notify,
+    /// There is something to show to those who look at the object meanwhile.
+    pub(super) news: Notify,
     state: Mutex<State>,
 }
 
@@ -101,6 +109,8 @@ pub(super) struct State {
     written: Arc<Kustomization>,
     /// Set when the build has succeeded.
     build_digest: Option<String>,
+    /// The kinds that objects wait for.
+    pub(super) awaited: BTreeSet<Gvk>,
 }
 
 impl Pass<'_> {
@@ -116,6 +126,7 @@ impl Pass<'_> {
         if self.state().object.spec.suspend {
             return self.end_suspended().await;
         }
+        self.forget_missed();
         let outcome = {
             let work = self.work();
             tokio::pin!(work);
@@ -124,12 +135,19 @@ impl Pass<'_> {
             let shown = sleep(SHOWN_AFTER);
             tokio::pin!(shown);
             let mut is_shown = false;
+            let mut providers = self.controller.providers.news();
             loop {
+                let is_waiting = !self.state().awaited.is_empty();
                 tokio::select! {
                     outcome = &mut work => break outcome,
                     failure = &mut superseded => break Err(failure),
                     () = &mut shown, if !is_shown => {
                         is_shown = true;
+                        self.show().await;
+                    }
+                    () = self.news.notified(), if is_shown => self.show().await,
+                    Ok(()) = providers.changed(), if is_shown && is_waiting => {
+                        self.tell_awaited();
                         self.show().await;
                     }
                 }
@@ -155,6 +173,8 @@ impl Pass<'_> {
     async fn work(&self) -> Result<Success, Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
+        let mode = Mode::of(&object)
+            .map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         depends::check(controller, &object, &artifact).await?;
@@ -177,6 +197,7 @@ impl Pass<'_> {
             && let Some(input) = remembered.input.is_same(&input, tree.as_ref())
         {
             self.state().build_digest = Some(remembered.digest.clone());
+            self.forget_drift();
             controller.memory.set(self.key, Remembered { input, ..remembered });
             return Ok(Success::of(&artifact));
         }
@@ -184,6 +205,7 @@ impl Pass<'_> {
             .await
             .map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
         self.state().build_digest = Some(built.digest.clone());
+        controller.providers.built(&self.name(), &built.objects);
 
         self.step("Detecting drift", revision);
         check_encryption(&built.objects).map_err(|error| {
@@ -194,11 +216,20 @@ impl Pass<'_> {
             };
             Failure::of_work(reason, error.to_string(), retry)
         })?;
+        let remembered = controller.memory.get(self.key);
+        let known = remembered.as_ref().map(|known| &known.inventory);
+        let (before, unreadable) = store::read(object.status.inventory.as_ref(), known);
+        if mode == Mode::Report && is_applied(&object, revision, &built.digest) {
+            let (objects, before) = (built.objects.clone(), before.clone());
+            let reported =
+                self.report_drift(&object, &target, &rules, objects, before, revision).await?;
+            if let Some(waited) = reported {
+                self.check_health(&object, &target, rules, &waited, &[], revision).await?;
+                return Ok(Success::of(&artifact));
+            }
+        }
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
-        let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
-        let (before, unreadable) =
-            store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
         let applied =
             flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
@@ -216,8 +247,13 @@ impl Pass<'_> {
             (Ok(_), Some(unreadable)) => {
                 return Err(Failure::of_work("ReconciliationFailed", unreadable, retry));
             }
-            (Err(error), _) => return Err(apply_failure(&error, &changes, retry)),
+            (Err(error), _) => {
+                return Err(self.apply_failure(&target, &error, &changes, retry).await);
+            }
         };
+        let is_repeated = object.status.observed_generation == object.metadata.generation
+            && remembered.is_some_and(|remembered| remembered.digest == built.digest);
+        self.tell_contests(&changes, is_repeated, revision);
 
         self.check_health(&object, &target, rules, &outcome.waited, &changes, revision).await?;
         let remembered =
@@ -410,34 +446,5 @@ impl Pass<'_> {
             metadata.push(("commit_status", "update"));
         }
         self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
-    }
-}
-
-/// Collects what a run does, and lets others work while it waits for kinds.
-struct Changes<'a> {
-    pass: &'a Pass<'a>,
-    changes: Mutex<Vec<Change>>,
-}
-
-impl<'a> Changes<'a> {
-    const fn new(pass: &'a Pass<'a>) -> Self {
-        Self { pass, changes: Mutex::new(Vec::new()) }
-    }
-
-    fn into_changes(self) -> Vec<Change> {
-        self.changes.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Report for Changes<'_> {
-    fn report(&self, progress: &Progress<'_>) {
-        match progress {
-            Progress::Changed(change) => {
-                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((*change).clone());
-            }
-            Progress::Deferred(_) | Progress::Waiting(_) => self.pass.rest(),
-            Progress::Reviewing { .. } => {}
-        }
     }
 }
