@@ -11,6 +11,7 @@ mod depends;
 pub(crate) mod drift;
 mod failure;
 mod finalize;
+mod flux_components;
 mod health;
 mod late;
 pub(crate) mod memory;
@@ -23,7 +24,9 @@ mod target;
 
 pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};
 pub(crate) use finalize::ALLOW_LARGE_PRUNE;
+pub use flux_components::is_flux_component;
 pub(crate) use pass::reconcile;
+pub use settings::owner;
 pub(crate) use settings::takeover;
 
 /// The manager of the fields that are applied: Flux's, so that objects change hands without a write.

@@ -1,6 +1,12 @@
 //! The controller as a whole: what runs, and how it ends.
 
-use std::{future::Future, io, net::SocketAddr, sync::{Arc, Mutex}};
+use std::{
+    future::Future,
+    io,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
@@ -18,7 +24,7 @@ use crate::{
     events::Recorder,
     kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
     queue::{Next, Queue},
-    sources::{self, Artifacts},
+    sources::{self, Artifacts, local},
     triggers::{News, handle},
 };
 
@@ -35,6 +41,12 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
+    #[error("`{}` cannot be a source: {source}", path.display())]
+    LocalSource {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
 }
 
 /// Runs until `stop` is over. What is under way then is given up: whoever comes next begins it again, and nothing is
@@ -44,6 +56,8 @@ pub async fn run(
     options: Options,
     stop: impl Future<Output = ()>,
 ) -> Result<(), RunError> {
+    let local_sources = local::open(&options.local_sources)
+        .map_err(|(path, source)| RunError::LocalSource { path, source })?;
     let storage = Arc::new(Storage::open(&options.storage)?);
     let server = match options.serve_at {
         Some(address) => Some(serve_artifacts(address, &storage).await?),
@@ -80,12 +94,12 @@ pub async fn run(
     let definitions = Arc::new(Definitions::new(client.clone(), established));
     let cluster = Followed { client: client.clone(), definitions: definitions.clone() };
     let send = news.clone();
-    let depended =
-        Depended::new(cluster.clone(), move |id| drop(send.send(News::Depended(id))));
+    let depended = Depended::new(cluster.clone(), move |id| drop(send.send(News::Depended(id))));
     let send = news.clone();
     let owned = Owned::new(cluster.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage)?,
+        local_sources,
         queue: Queue::default(),
         kustomizations: Arc::new(kustomizations),
         git_repositories: Arc::new(git_repositories),
@@ -118,6 +132,9 @@ pub async fn run(
         let watches_all = controller.options.watch_all_references;
         let changed = move |one| drop(send.send(News::Referenced(one)));
         background.spawn(referenced::watch(cluster, kind, namespace, watches_all, changed));
+    }
+    for (key, source) in &controller.local_sources {
+        background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
     }
     drop(news);
     let hears = controller.clone();

@@ -141,7 +141,8 @@ mod tests {
                 "{{manager: {manager}, time: '2026-01-01T00:00:0{second}Z', subresource: '{subresource}'}}"
             )
         };
-        let entries = [entry("old", 1, ""), entry("new", 3, ""), entry("us", 4, ""), entry("s", 5, "status")];
+        let entries =
+            [entry("old", 1, ""), entry("new", 3, ""), entry("us", 4, ""), entry("s", 5, "status")];
         let object = node(&format!("{{metadata: {{managedFields: [{}]}}}}", entries.join(", ")));
         assert_eq!(last_manager_but(&object, "us"), Some("new"));
         assert_eq!(last_manager_but(&node("{}"), "us"), None);

@@ -143,14 +143,20 @@ impl Definitions {
 
     /// Who waits until a kind is served.
     pub(super) fn vigil(&self, gvk: &Gvk) -> Vigil<'_> {
-        Vigil { definitions: self, kind: GroupKind::of(gvk), news: self.news.subscribe(), pause: SELDOM }
+        Vigil {
+            definitions: self,
+            kind: GroupKind::of(gvk),
+            news: self.news.subscribe(),
+            pause: SELDOM,
+        }
     }
 }
 
 /// The versions that an established definition serves.
 fn served(definition: &Node) -> Vec<Text> {
     let seq = |path: &[&str]| definition.at(path).and_then(Node::as_seq).into_iter().flatten();
-    let is = |node: &Node, key: &str, value: &str| node.get(key).and_then(Node::as_str) == Some(value);
+    let is =
+        |node: &Node, key: &str, value: &str| node.get(key).and_then(Node::as_str) == Some(value);
     let is_established = seq(&["status", "conditions"])
         .any(|one| is(one, "type", "Established") && is(one, "status", "True"));
     let is_served =

@@ -16,14 +16,8 @@ use flumen_object::{ObjectId, ObjectSet};
 use jiff::Timestamp;
 
 use super::{
-    MANAGER,
-    contest::Contested,
-    failure::Failure,
-    outcome::SUCCEEDED,
-    pass::Pass,
-    settings::apply_options,
-    store::StatusStore,
-    target::Target,
+    MANAGER, contest::Contested, failure::Failure, outcome::SUCCEEDED, pass::Pass,
+    settings::apply_options, store::StatusStore, target::Target,
 };
 use crate::events::Severity;
 
@@ -64,7 +58,8 @@ pub(super) fn is_applied(object: &Kustomization, revision: &str, digest: &str) -
     let last = object.status.history.snapshots().first();
     object.status.last_applied_revision.as_deref() == Some(revision)
         && object.status.observed_generation == object.metadata.generation
-        && last.is_some_and(|last| last.digest == digest && last.last_reconciled_status == SUCCEEDED)
+        && last
+            .is_some_and(|last| last.digest == digest && last.last_reconciled_status == SUCCEEDED)
 }
 
 impl Pass<'_> {
@@ -82,7 +77,8 @@ impl Pass<'_> {
         let failed = |message: String| {
             Failure::of_work("ReconciliationFailed", message, object.spec.retry_interval())
         };
-        let mut options = apply_options(self.controller, self.key, object, target, rules, revision)?;
+        let mut options =
+            apply_options(self.controller, self.key, object, target, rules, revision)?;
         options.prune = Prune::Off;
         let store = StatusStore::of_inventory(before);
         let plan = flumen_apply::plan(&target.client, objects, &store, &options).await;

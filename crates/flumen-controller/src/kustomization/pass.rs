@@ -26,12 +26,12 @@ use super::{
     STATUS_MANAGER, artifact, build, depends,
     drift::{Mode, is_applied},
     failure::{Failure, Said},
-    finalize,
+    finalize, flux_components,
     late::Changes,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, lines, record,
-        step_message, succeed,
+        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, lines, record, step_message,
+        succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -173,8 +173,8 @@ impl Pass<'_> {
     async fn work(&self) -> Result<Success, Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
-        let mode = Mode::of(&object)
-            .map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
+        let mode =
+            Mode::of(&object).map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         depends::check(controller, &object, &artifact).await?;
@@ -216,11 +216,16 @@ impl Pass<'_> {
             };
             Failure::of_work(reason, error.to_string(), retry)
         })?;
+        let objects = if target.is_ours {
+            flux_components::leave_alone(self, built.objects, &built.digest, revision)
+        } else {
+            built.objects
+        };
         let remembered = controller.memory.get(self.key);
         let known = remembered.as_ref().map(|known| &known.inventory);
         let (before, unreadable) = store::read(object.status.inventory.as_ref(), known);
         if mode == Mode::Report && is_applied(&object, revision, &built.digest) {
-            let (objects, before) = (built.objects.clone(), before.clone());
+            let (objects, before) = (objects.clone(), before.clone());
             let reported =
                 self.report_drift(&object, &target, &rules, objects, before, revision).await?;
             if let Some(waited) = reported {
@@ -232,7 +237,7 @@ impl Pass<'_> {
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let store = StatusStore::new(self, before);
         let applied =
-            flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
+            flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
         let committed = match &applied {
             Ok(outcome) => Some(outcome.inventory.clone()),
             Err(_) => store.committed(),
