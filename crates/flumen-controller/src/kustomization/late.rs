@@ -7,19 +7,20 @@ use std::{
 };
 
 use flumen_api::{ConditionStatus, READY, mark_reconciling, set_condition};
-use flumen_apply::{Change, Error, Progress, Report};
+use flumen_apply::{Action, Change, Error, Progress, Report};
 use flumen_kube::Cluster as _;
 use flumen_object::{Gvk, ObjectId};
 use jiff::Timestamp;
 
 use super::{
     failure::Failure,
-    outcome::{PROGRESSING, apply_failure},
+    outcome::{PROGRESSING, apply_failure, lines},
     pass::Pass,
     target::Target,
 };
 use crate::{
     cache::{GroupKind, reflected::Name},
+    events::Severity,
     queue::Next,
 };
 
@@ -59,6 +60,22 @@ impl Report for Changes<'_> {
 impl Pass<'_> {
     pub(super) fn name(&self) -> Name {
         (self.key.namespace.clone(), self.key.name.clone())
+    }
+
+    /// Posts what was applied and what was pruned.
+    pub(super) fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
+        if !is_applied {
+            return;
+        }
+        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
+            changes.iter().partition(|change| change.action == Action::Deleted);
+        for changes in [applied, pruned] {
+            let lines = lines(changes.into_iter());
+            if !lines.is_empty() {
+                let object = self.object();
+                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
+            }
+        }
     }
 
     fn await_kinds(&self, objects: &[ObjectId]) {

@@ -12,7 +12,7 @@ use std::{
 use flumen_api::{
     ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
 };
-use flumen_apply::{Action, Change, Inventory, Watched as _};
+use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
 use flumen_health::HealthRules;
 use flumen_object::Gvk;
@@ -30,8 +30,7 @@ use super::{
     late::Changes,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, lines, record, step_message,
-        succeed,
+        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, record, step_message, succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -118,7 +117,7 @@ impl Pass<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn object(&self) -> Kustomization {
+    pub(super) fn object(&self) -> Kustomization {
         self.state().object.clone()
     }
 
@@ -417,21 +416,6 @@ impl Pass<'_> {
             }
         }
         next
-    }
-
-    fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
-        if !is_applied {
-            return;
-        }
-        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
-            changes.iter().partition(|change| change.action == Action::Deleted);
-        for changes in [applied, pruned] {
-            let lines = lines(changes.into_iter());
-            if !lines.is_empty() {
-                let object = self.object();
-                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
-            }
-        }
     }
 
     pub(super) fn post(

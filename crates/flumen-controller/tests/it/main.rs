@@ -5,6 +5,7 @@ mod fixture;
 
 mod delivery;
 mod dependencies;
+mod drift;
 mod failures;
 mod requests;
 mod sources;
