@@ -154,9 +154,7 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     }
     let after = change.after.as_ref().and_then(|read| read.as_ref().ok());
     controller.providers.recorded(&change.name, after.map(AsRef::as_ref));
-    if state(change.before.as_ref()) != state(change.after.as_ref()) {
-        wake_dependants(controller, index, &change.name);
-    } else {
+    if state(change.before.as_ref()) == state(change.after.as_ref()) {
         // An expression may look at anything.
         for dependant in index.dependants(&change.name) {
             let object = kustomization(controller, dependant);
@@ -164,6 +162,8 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
                 wake_waiting(controller, dependant);
             }
         }
+    } else {
+        wake_dependants(controller, index, &change.name);
     }
     if dependencies(change.before.as_ref()) != dependencies(change.after.as_ref()) {
         // It may close a circle, or open one: all who wait behind it must know.

@@ -3,7 +3,7 @@
 //! Of a kind only the objects are kept that are named, without what servers note about managers.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
@@ -38,7 +38,7 @@ pub(crate) struct Depended {
 
 /// The objects of one kind that are named.
 struct Seen {
-    objects: HashMap<Name, Known>,
+    objects: BTreeMap<Name, Known>,
     watch: AbortHandle,
 }
 
@@ -77,7 +77,7 @@ impl Depended {
             // Those that were ended are forgotten here; there is no other time for it.
             while watches.try_join_next().is_some() {}
             let watch = watches.spawn(follow(self.cluster.clone(), scope, observer));
-            Seen { objects: HashMap::new(), watch }
+            Seen { objects: BTreeMap::new(), watch }
         });
         seen.objects.entry(place(id)).or_default();
     }

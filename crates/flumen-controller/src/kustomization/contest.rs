@@ -5,7 +5,7 @@
 //! of its Kustomization brings the next pass, and the other manager is named.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -22,7 +22,7 @@ const WITHIN: Duration = Duration::from_mins(1);
 const COUNTED: usize = 256;
 
 #[derive(Debug, Default)]
-pub(crate) struct Contests(Mutex<HashMap<Key, HashMap<ObjectId, Contest>>>);
+pub(crate) struct Contests(Mutex<HashMap<Key, BTreeMap<ObjectId, Contest>>>);
 
 #[derive(Debug)]
 struct Contest {
@@ -43,7 +43,7 @@ pub(super) struct Contested {
 }
 
 impl Contests {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, HashMap<ObjectId, Contest>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, BTreeMap<ObjectId, Contest>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,7 +89,7 @@ impl Contests {
 
 /// The contest for an object, unless too many are going on.
 fn contest<'c>(
-    contests: &'c mut HashMap<ObjectId, Contest>,
+    contests: &'c mut BTreeMap<ObjectId, Contest>,
     id: &ObjectId,
 ) -> Option<&'c mut Contest> {
     if contests.len() >= COUNTED && !contests.contains_key(id) {

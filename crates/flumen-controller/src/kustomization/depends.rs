@@ -202,12 +202,11 @@ async fn read(controller: &Controller, id: &ObjectId) -> Result<Arc<Node>, Unmet
         let (kind, version) = (&gvk.kind, gvk.api_version());
         return Err(not_found(&format!("no matches for kind \"{kind}\" in version \"{version}\"")));
     };
-    let found = match known {
-        Known::Missing => None,
-        _ => {
-            let object = ObjectName { resource: &resource, namespace, name };
-            controller.client.get(object).await.map_err(|error| not_found(&error))?
-        }
+    let found = if matches!(known, Known::Missing) {
+        None
+    } else {
+        let object = ObjectName { resource: &resource, namespace, name };
+        controller.client.get(object).await.map_err(|error| not_found(&error))?
     };
     found.map(Arc::new).ok_or_else(|| {
         let dot = if gvk.group.is_empty() { "" } else { "." };
