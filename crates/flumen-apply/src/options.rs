@@ -1,9 +1,10 @@
 //! What a caller decides about a run.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use flumen_diff::{IgnoreRules, Takeover};
 use flumen_health::HealthRules;
+use flumen_object::GroupKind;
 use flumen_yaml::Node;
 
 use crate::{Deployment, Owner, Watched};
@@ -25,6 +26,8 @@ pub struct Options {
     pub wait: bool,
     /// Fail for kinds that are not served yet, instead of waiting for them.
     pub strict_kinds: bool,
+    /// Kinds that are applied before the rest, after definitions and classes.
+    pub custom_stage: BTreeSet<GroupKind>,
     /// Apply the objects that pass, although others of the same stage do not.
     pub keep_going: bool,
     /// What is taken from those who managed an object before.
@@ -63,6 +66,7 @@ impl Options {
             prune: Prune::Off,
             wait: false,
             strict_kinds: false,
+            custom_stage: BTreeSet::new(),
             keep_going: false,
             takeover: Takeover::default(),
             ignore: IgnoreRules::default(),

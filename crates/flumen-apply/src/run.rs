@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use flumen_kube::{Cluster, Resource};
-use flumen_object::{ObjectId, ObjectSet, Stage};
+use flumen_object::{GroupKind, ObjectId, ObjectSet, Stage};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
@@ -102,7 +102,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         let everything: Inventory =
             desired.iter().map(|object| Entry { id: object.id.clone(), seen: None }).collect();
         let mut deferred = Vec::new();
-        for (stage, mut objects) in stages(desired) {
+        for (stage, mut objects) in stages(desired, &self.options.custom_stage) {
             self.look_again(&mut objects).await?;
             let first = self.changes.len();
             deferred.extend(self.stage(&objects, &everything).await?);
@@ -386,12 +386,13 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
 }
 
 /// Splits ordered objects into stages that are applied one after the other.
-pub(crate) fn stages(desired: Vec<Desired>) -> Vec<(Stage, Vec<Desired>)> {
+pub(crate) fn stages(
+    desired: Vec<Desired>,
+    custom: &BTreeSet<GroupKind>,
+) -> Vec<(Stage, Vec<Desired>)> {
     let mut stages: Vec<(Stage, Vec<Desired>)> = Vec::new();
-    let mut staged: Vec<(Stage, Desired)> = desired
-        .into_iter()
-        .map(|object| (Stage::of(&object.id, &BTreeSet::new()), object))
-        .collect();
+    let mut staged: Vec<(Stage, Desired)> =
+        desired.into_iter().map(|object| (Stage::of(&object.id, custom), object)).collect();
     staged.sort_by_key(|(stage, _)| *stage);
     for (stage, object) in staged {
         match stages.last_mut() {

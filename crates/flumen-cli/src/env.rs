@@ -38,7 +38,41 @@ pub(crate) fn remote() -> bool {
 const RUNTIME_NAMESPACE: &str = "RUNTIME_NAMESPACE";
 
 pub(crate) fn runtime_namespace() -> Option<String> {
-    env::var(RUNTIME_NAMESPACE).ok().filter(|name| !name.is_empty())
+    text(RUNTIME_NAMESPACE)
+}
+
+/// Set in every Pod.
+const IN_POD: &str = "KUBERNETES_SERVICE_HOST";
+
+pub(crate) fn is_in_pod() -> bool {
+    text(IN_POD).is_some()
+}
+
+/// What Flux's controllers read where a flag is not given.
+const STORAGE_PATH: &str = "STORAGE_PATH";
+const STORAGE_ADDRESS: &str = "STORAGE_ADDRESS";
+const STORAGE_ADV_ADDR: &str = "STORAGE_ADV_ADDR";
+const METRICS_ADDR: &str = "METRICS_ADDR";
+
+pub(crate) fn storage_path() -> Option<PathBuf> {
+    text(STORAGE_PATH).map(PathBuf::from)
+}
+
+pub(crate) fn storage_address() -> Option<String> {
+    text(STORAGE_ADDRESS)
+}
+
+pub(crate) fn storage_advertised_address() -> Option<String> {
+    text(STORAGE_ADV_ADDR)
+}
+
+pub(crate) fn metrics_address() -> Option<String> {
+    text(METRICS_ADDR)
+}
+
+/// What a variable says; empty ones say nothing.
+fn text(variable: &str) -> Option<String> {
+    env::var(variable).ok().filter(|text| !text.is_empty())
 }
 
 /// Where programs keep data and state; the defaults lie below `HOME`.
@@ -102,16 +136,18 @@ const USER: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 const HOST: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
 const HOST_FILE: &str = "/etc/hostname";
 
-pub(crate) fn author() -> String {
-    let first = |names: &[&str]| {
-        names.iter().filter_map(|name| env::var(name).ok()).find(|value| !value.is_empty())
-    };
+/// The name of this machine, or of the Pod.
+pub(crate) fn host() -> Option<String> {
     let in_file = || {
         let text = read_text(Path::new(HOST_FILE)).ok()?;
         Some(text.trim().to_owned()).filter(|name| !name.is_empty())
     };
-    let user = first(&USER).unwrap_or_else(|| "unknown".to_owned());
-    match first(&HOST).or_else(in_file) {
+    HOST.iter().find_map(|name| text(name)).or_else(in_file)
+}
+
+pub(crate) fn author() -> String {
+    let user = USER.iter().find_map(|name| text(name)).unwrap_or_else(|| "unknown".to_owned());
+    match host() {
         Some(host) => format!("{user}@{host}"),
         None => user,
     }

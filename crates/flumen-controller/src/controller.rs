@@ -12,6 +12,7 @@ use crate::{
     events::Recorder,
     index::Index,
     kustomization::{contest::Contests, memory::Memory, providers::Providers},
+    metrics::Metrics,
     queue::Queue,
     sources::{Artifacts, local::LocalSources},
 };
@@ -45,11 +46,34 @@ pub(crate) struct Controller {
     pub(crate) takeover: Takeover,
     pub(crate) kustomize_events: Recorder,
     pub(crate) source_events: Recorder,
+    pub(crate) metrics: Metrics,
 }
 
 impl Controller {
     pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the caches know what there is.
+    pub(crate) async fn until_known(&self) {
+        self.kustomizations.until_known().await;
+        self.git_repositories.until_known().await;
+        self.oci_repositories.until_known().await;
+        self.external_artifacts.until_known().await;
+    }
+
+    /// Whether the caches know what there is.
+    pub(crate) fn is_known(&self) -> bool {
+        self.kustomizations.is_known()
+            && self.git_repositories.is_known()
+            && self.oci_repositories.is_known()
+            && self.external_artifacts.is_known()
+    }
+
+    /// Forgets an object that is gone.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.queue.forget(key);
+        self.metrics.forget(key);
     }
 
     /// Whether an object is there.

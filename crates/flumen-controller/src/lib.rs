@@ -11,21 +11,28 @@
 
 mod cache;
 mod controller;
+mod election;
+mod endpoints;
 mod events;
 mod index;
 mod json;
 mod key;
 mod kustomization;
+mod metrics;
 mod options;
 mod queue;
 mod references;
+mod rivals;
 mod run;
 mod sources;
 mod status;
 mod triggers;
 
 pub(crate) use controller::Controller;
+pub use election::Election;
+pub use endpoints::Listen;
 pub use key::{Key, Kind};
 pub use kustomization::{is_flux_component, owner};
 pub use options::Options;
+pub use rivals::Rival;
 pub use run::{RunError, run};

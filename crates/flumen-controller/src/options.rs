@@ -1,8 +1,16 @@
 //! What the flags of the controller decide.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::PathBuf,
+    time::Duration,
+};
 
-use crate::{Key, queue::Backoff};
+use flumen_object::GroupKind;
+use flumen_source::{Retention, import::ImportOptions};
+
+use crate::{Election, Key, Listen, queue::Backoff};
 
 /// How the controller works. The defaults are Flux's, except where Flumen is better by default.
 #[derive(Clone, Debug)]
@@ -14,6 +22,20 @@ pub struct Options {
     pub serve_at: Option<SocketAddr>,
     /// The host under which others fetch artifacts from us.
     pub advertised_host: String,
+    /// How long artifacts are kept that are no longer current.
+    pub retention: Retention,
+    /// How often it is tried again to fetch an artifact that somebody else serves.
+    pub http_retries: u32,
+    /// Where Prometheus asks for metrics.
+    pub metrics_at: Listen,
+    /// Where it is asked whether the controller is well.
+    pub health_at: Listen,
+    /// The namespace of a controller, and of Flux's: where Leases are.
+    pub runtime_namespace: String,
+    /// How one of several controllers is chosen; without it everyone works.
+    pub election: Option<Election>,
+    /// Work although Flux does.
+    pub takeover: bool,
     /// Passes that work at the same time; those that only wait do not count.
     pub concurrent: usize,
     /// Requests of one pass that are under way at the same time.
@@ -35,6 +57,8 @@ pub struct Options {
     pub no_remote_bases: bool,
     /// Managers whose fields are taken over, beside kubectl.
     pub override_managers: Vec<String>,
+    /// Kinds that are applied before the rest.
+    pub custom_stage_kinds: BTreeSet<GroupKind>,
     /// Variables that nobody sets are errors.
     pub strict_substitutions: bool,
     /// Objects of kinds that are not served yet are waited for; otherwise they fail the pass.
@@ -47,8 +71,14 @@ pub struct Options {
     pub external_artifacts: bool,
     /// A newer revision ends the wait for the health of an older one.
     pub cancel_health_checks: bool,
-    /// Every `ConfigMap` and `Secret` that is referred to is watched, not only those with the label.
-    pub watch_all_references: bool,
+    /// A wait for health ends when something has failed for good.
+    pub fail_fast: bool,
+    /// A dependency with an expression must be ready by the usual rules, too.
+    pub additive_dependency_checks: bool,
+    /// Each `ConfigMap` and `Secret` that is referred to is watched.
+    pub watch_references: bool,
+    /// Only those with these labels, or all.
+    pub references_selector: Option<String>,
     /// Sources that are answered from a directory of this machine, which is followed. Nothing of them is fetched.
     pub local_sources: BTreeMap<Key, PathBuf>,
 }
@@ -59,6 +89,13 @@ impl Default for Options {
             storage: PathBuf::from("/data"),
             serve_at: None,
             advertised_host: "localhost".to_owned(),
+            retention: Retention::default(),
+            http_retries: ImportOptions::default().retries,
+            metrics_at: Listen::Nowhere,
+            health_at: Listen::Nowhere,
+            runtime_namespace: "flux-system".to_owned(),
+            election: None,
+            takeover: false,
             concurrent: 16,
             concurrent_requests: 4,
             requeue_dependency: Duration::from_secs(30),
@@ -71,13 +108,17 @@ impl Default for Options {
             no_cross_namespace_refs: false,
             no_remote_bases: false,
             override_managers: Vec::new(),
+            custom_stage_kinds: BTreeSet::new(),
             strict_substitutions: true,
             defer_unknown_kinds: true,
             prune_guard: true,
             correct_drift_at_once: true,
             external_artifacts: true,
             cancel_health_checks: true,
-            watch_all_references: false,
+            fail_fast: true,
+            additive_dependency_checks: false,
+            watch_references: true,
+            references_selector: Some("reconcile.fluxcd.io/watch=Enabled".to_owned()),
             local_sources: BTreeMap::new(),
         }
     }

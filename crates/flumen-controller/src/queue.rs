@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::Key;
+use crate::{Key, Kind};
 
 /// Why a key is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,10 @@ struct Item {
 enum Phase {
     #[default]
     Idle,
-    Ready(Trigger),
+    Ready {
+        trigger: Trigger,
+        since: Instant,
+    },
     Running {
         /// Asked for again since the pass began.
         again: Option<Trigger>,
@@ -98,8 +101,8 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// Waits for a key whose turn it is. It must be given back with [`Self::done`].
-    pub(crate) async fn next(&self) -> (Key, Trigger) {
+    /// Waits for a key whose turn it is, and says how long it was ready. It must be given back with [`Self::done`].
+    pub(crate) async fn next(&self) -> (Key, Trigger, Duration) {
         loop {
             let due = {
                 let mut state = self.state();
@@ -140,6 +143,16 @@ impl Queue {
         }
     }
 
+    /// How many keys of each kind are ready.
+    pub(crate) fn waiting(&self) -> BTreeMap<Kind, usize> {
+        let state = self.state();
+        let mut waiting = BTreeMap::new();
+        for key in state.turns.iter().filter_map(|namespace| state.ready.get(namespace)).flatten() {
+            *waiting.entry(key.kind).or_default() += 1;
+        }
+        waiting
+    }
+
     /// Whether a pass over a key is under way.
     pub(crate) fn is_running(&self, key: &Key) -> bool {
         let state = self.state();
@@ -169,9 +182,9 @@ impl State {
                 }
                 item.asked.notify_one();
             }
-            Phase::Ready(_) => {}
+            Phase::Ready { .. } => {}
             phase @ Phase::Idle => {
-                *phase = Phase::Ready(trigger);
+                *phase = Phase::Ready { trigger, since: Instant::now() };
                 if let Some(due) = item.due.take() {
                     self.later.remove(&due);
                 }
@@ -202,7 +215,7 @@ impl State {
         }
     }
 
-    fn take(&mut self) -> Option<(Key, Trigger)> {
+    fn take(&mut self) -> Option<(Key, Trigger, Duration)> {
         let namespace = self.turns.pop_front()?;
         let line = self.ready.get_mut(&namespace)?;
         let key = line.pop_front()?;
@@ -213,8 +226,8 @@ impl State {
         }
         let item = self.items.get_mut(&key)?;
         let phase = std::mem::replace(&mut item.phase, Phase::Running { again: None });
-        let Phase::Ready(trigger) = phase else { return None };
-        Some((key, trigger))
+        let Phase::Ready { trigger, since } = phase else { return None };
+        Some((key, trigger, since.elapsed()))
     }
 
     fn done(&mut self, key: &Key, next: Next, backoff: Backoff) {
@@ -244,7 +257,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
 
     const BACKOFF: Backoff =
         Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(1) };
@@ -254,7 +266,7 @@ mod tests {
     }
 
     async fn take(queue: &Queue) -> String {
-        let (key, _) = queue.next().await;
+        let (key, ..) = queue.next().await;
         format!("{}/{}", key.namespace, key.name)
     }
 
@@ -265,6 +277,7 @@ mod tests {
             queue.add(key("many", name), Trigger::Due);
         }
         queue.add(key("few", "1"), Trigger::Due);
+        assert_eq!(queue.waiting(), [(Kind::Kustomization, 4)].into());
         let mut taken = Vec::new();
         for _ in 0..4 {
             taken.push(take(&queue).await);
@@ -284,7 +297,7 @@ mod tests {
         queue.add(key("a", "1"), trigger.clone());
         assert_eq!(queue.changed(&key("a", "1")).await, "GitRepository/a/x");
         queue.done(&key("a", "1"), Next::After(Duration::from_mins(10)), BACKOFF);
-        assert_eq!(queue.next().await, (key("a", "1"), trigger));
+        assert_eq!(queue.next().await, (key("a", "1"), trigger, Duration::ZERO));
     }
 
     #[tokio::test(start_paused = true)]

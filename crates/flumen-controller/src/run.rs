@@ -1,41 +1,53 @@
 //! The controller as a whole: what runs, and how it ends.
 
 use std::{
-    future::Future,
+    future::{Future, pending},
     io,
     net::SocketAddr,
     path::PathBuf,
+    pin::{Pin, pin},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use flumen_api::{GitRepository, OciRepository};
-use flumen_kube::Client;
+use flumen_kube::{Client, Lost};
 use flumen_source::{Storage, StorageError, import::ImportError, serve::serve};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{
     net::TcpListener,
     sync::{Semaphore, mpsc},
     task::JoinSet,
+    time::timeout,
 };
 
 use crate::{
     Controller, Key, Kind, Options,
     cache::{Definitions, Depended, Followed, Owned, Reflected, owned::Hand, referenced},
+    election::Candidate,
+    endpoints::Endpoints,
     events::Recorder,
     kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
+    metrics::Metrics,
     queue::{Next, Queue},
+    rivals::{self, Rival},
     sources::{self, Artifacts, local},
     triggers::{News, handle},
 };
 
-/// Why the controller cannot run.
+/// How long what is at work may go on when the controller is to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Why the controller cannot run, or no longer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    #[error("Flux is at work on this cluster: {}", list(.0))]
+    Rivals(Vec<Rival>),
     #[error("the storage of artifacts cannot be used: {0}")]
     Storage(#[from] StorageError),
     #[error("artifacts cannot be fetched: {0}")]
     Import(#[from] ImportError),
-    #[error("artifacts cannot be served at {address}: {source}")]
+    #[error("cannot listen on {address}: {source}")]
     Serve {
         address: SocketAddr,
         #[source]
@@ -47,10 +59,29 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
+    #[error("cannot take part in the election of a leader: {0}")]
+    Election(#[source] flumen_kube::Error),
+    #[error("no longer leads: {0}")]
+    Lost(#[from] Lost),
 }
 
-/// Runs until `stop` is over. What is under way then is given up: whoever comes next begins it again, and nothing is
-/// lost, because the inventory is always ahead.
+impl RunError {
+    /// What a user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Rivals(rivals) => Some(rivals::hint(rivals)),
+            Self::Election(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+fn list(rivals: &[Rival]) -> String {
+    rivals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs until `stop` is over. What is at work then may finish for a moment; what only waits is given up: whoever comes next
+/// begins it again, and nothing is lost, because the inventory is always ahead.
 pub async fn run(
     client: Client,
     options: Options,
@@ -58,11 +89,13 @@ pub async fn run(
 ) -> Result<(), RunError> {
     let local_sources = local::open(&options.local_sources)
         .map_err(|(path, source)| RunError::LocalSource { path, source })?;
+    if !options.takeover {
+        let rivals = rivals::find(&client, &options).await;
+        if !rivals.is_empty() {
+            return Err(RunError::Rivals(rivals));
+        }
+    }
     let storage = Arc::new(Storage::open(&options.storage)?);
-    let server = match options.serve_at {
-        Some(address) => Some(serve_artifacts(address, &storage).await?),
-        None => None,
-    };
     let (news, mut heard) = mpsc::unbounded_channel();
     let (kustomize_events, post_kustomize) = Recorder::new(client.clone(), "kustomize-controller");
     let (source_events, post_sources) = Recorder::new(client.clone(), "source-controller");
@@ -98,7 +131,7 @@ pub async fn run(
     let send = news.clone();
     let owned = Owned::new(cluster.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
-        artifacts: Artifacts::new(storage)?,
+        artifacts: Artifacts::new(storage.clone(), &options)?,
         local_sources,
         queue: Queue::default(),
         kustomizations: Arc::new(kustomizations),
@@ -115,6 +148,7 @@ pub async fn run(
         takeover,
         kustomize_events,
         source_events,
+        metrics: Metrics::new(options.concurrent),
         client,
         options,
     });
@@ -126,12 +160,13 @@ pub async fn run(
     follow(&mut background, &controller, &cluster, &controller.git_repositories);
     follow(&mut background, &controller, &cluster, &controller.oci_repositories);
     follow(&mut background, &controller, &cluster, &controller.external_artifacts);
-    for kind in ["ConfigMap", "Secret"] {
+    let kinds = ["ConfigMap", "Secret"].into_iter();
+    for kind in kinds.filter(|_| controller.options.watch_references) {
         let (cluster, send) = (cluster.clone(), news.clone());
         let namespace = controller.options.namespace.clone();
-        let watches_all = controller.options.watch_all_references;
+        let selector = controller.options.references_selector.clone();
         let changed = move |one| drop(send.send(News::Referenced(one)));
-        background.spawn(referenced::watch(cluster, kind, namespace, watches_all, changed));
+        background.spawn(referenced::watch(cluster, kind, namespace, selector, changed));
     }
     for (key, source) in &controller.local_sources {
         background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
@@ -147,62 +182,132 @@ pub async fn run(
     posting.spawn(post_kustomize);
     posting.spawn(post_sources);
 
+    let endpoints = Endpoints::serve(&controller).await.map_err(not_served)?;
+    let mut stop = pin!(stop);
+    let mut candidate = Candidate::of(&controller);
+    let elected = tokio::select! {
+        () = &mut stop => Ok(false),
+        elected = elect(&controller, candidate.as_mut()) => elected.map(|()| true),
+    };
+    let ended = match elected {
+        Ok(true) => lead(&controller, &storage, candidate.as_mut(), stop).await,
+        Ok(false) => Ok(()),
+        Err(error) => Err(error),
+    };
+    background.shutdown().await;
+    endpoints.shutdown().await;
+    drop(controller);
+    // Who no longer leads says nothing more.
+    if ended.is_ok() {
+        while posting.join_next().await.is_some() {}
+    }
+    if let Some(candidate) = candidate {
+        let _ = timeout(GRACE, candidate.release()).await;
+    }
+    ended
+}
+
+/// Waits until there is work that is ours to do.
+async fn elect(controller: &Controller, candidate: Option<&mut Candidate>) -> Result<(), RunError> {
+    controller.until_known().await;
+    match candidate {
+        Some(candidate) => candidate.elect(&controller.metrics).await.map_err(RunError::Election),
+        None => Ok(()),
+    }
+}
+
+/// Does the work for as long as it is ours.
+async fn lead(
+    controller: &Controller,
+    storage: &Arc<Storage>,
+    candidate: Option<&mut Candidate>,
+    stop: Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), RunError> {
+    // Others must not look for artifacts where nobody stores them.
+    let server = match controller.options.serve_at {
+        Some(address) => Some(serve_artifacts(address, storage).await.map_err(not_served)?),
+        None => None,
+    };
+    let lost = pin!(async {
+        match candidate {
+            Some(candidate) => candidate.keep().await,
+            None => pending().await,
+        }
+    });
+    let ended = work(controller, stop, lost).await;
+    if let Some(server) = server {
+        server.shutdown().await;
+    }
+    ended
+}
+
+/// Gives objects their turns until it is over.
+async fn work(
+    controller: &Controller,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
+    mut lost: Pin<&mut impl Future<Output = Lost>>,
+) -> Result<(), RunError> {
     // Passes wait for answers most of the time and compute on threads of their own, so they share this one.
     let mut passes = FuturesUnordered::new();
     let permits = Arc::new(Semaphore::new(controller.options.concurrent.max(1)));
-    tokio::pin!(stop);
-    tokio::select! {
-        () = &mut stop => return Ok(()),
-        () = until_known(&controller) => {}
-    }
     loop {
         let turn = async {
             let permit = permits.clone().acquire_owned().await;
             (controller.queue.next().await, permit)
         };
-        let ((key, _), permit) = tokio::select! {
+        let ((key, _, waited), permit) = tokio::select! {
             () = &mut stop => break,
+            lost = &mut lost => return Err(lost.into()),
             Some((key, next)) = passes.next() => {
-                controller.queue.done(&key, next, controller.options.backoff());
-                if !controller.knows(&key) {
-                    controller.queue.forget(&key);
-                }
+                end(controller, &key, next);
                 continue;
             }
             turn = turn => turn,
         };
         let Ok(permit) = permit else { break };
-        let controller = &controller;
+        controller.metrics.began(&key, waited);
         passes.push(async move {
             let next = pass(controller, &key, permit).await;
             (key, next)
         });
     }
-    drop(passes);
-    background.shutdown().await;
-    drop(controller);
-    while posting.join_next().await.is_some() {}
-    if let Some(server) = server {
-        server.shutdown().await;
+    // Who works has a permit; who only waits has given it back.
+    let all = u32::try_from(controller.options.concurrent.max(1)).unwrap_or(u32::MAX);
+    let finish = async {
+        let idle = permits.acquire_many(all);
+        tokio::pin!(idle);
+        loop {
+            tokio::select! {
+                _ = &mut idle => break,
+                Some((key, next)) = passes.next() => end(controller, &key, next),
+            }
+        }
+    };
+    tokio::select! {
+        _ = timeout(GRACE, finish) => Ok(()),
+        lost = lost => Err(lost.into()),
     }
-    Ok(())
+}
+
+/// Notes what came of a pass.
+fn end(controller: &Controller, key: &Key, next: Next) {
+    controller.metrics.ended(key, next);
+    controller.queue.done(key, next, controller.options.backoff());
+    if !controller.knows(key) {
+        controller.forget(key);
+    }
+}
+
+fn not_served((address, source): (SocketAddr, io::Error)) -> RunError {
+    RunError::Serve { address, source }
 }
 
 async fn serve_artifacts(
     address: SocketAddr,
     storage: &Arc<Storage>,
-) -> Result<flumen_serve::Running, RunError> {
-    let failed = |source| RunError::Serve { address, source };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    serve(listener, Arc::clone(storage)).map_err(failed)
-}
-
-/// Waits until the caches know what there is.
-async fn until_known(controller: &Controller) {
-    controller.kustomizations.until_known().await;
-    controller.git_repositories.until_known().await;
-    controller.oci_repositories.until_known().await;
-    controller.external_artifacts.until_known().await;
+) -> Result<flumen_serve::Running, (SocketAddr, io::Error)> {
+    let listener = TcpListener::bind(address).await.map_err(|error| (address, error))?;
+    serve(listener, Arc::clone(storage)).map_err(|error| (address, error))
 }
 
 fn follow<K: flumen_api::Kind>(

@@ -129,7 +129,7 @@ pub(crate) fn handle(controller: &Controller, news: News) {
 
 fn of_source(controller: &Controller, index: &Index, news: OfSource) {
     if news.is_gone {
-        controller.queue.forget(&news.key);
+        controller.forget(&news.key);
     }
     let revision =
         |artifact: &Option<Artifact>| artifact.as_ref().map(|artifact| artifact.revision.clone());
@@ -150,7 +150,7 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     } else if change.after.is_none() {
         controller.memory.forget(&key);
         controller.contests.forget(&key);
-        controller.queue.forget(&key);
+        controller.forget(&key);
     }
     let after = change.after.as_ref().and_then(|read| read.as_ref().ok());
     controller.providers.recorded(&change.name, after.map(AsRef::as_ref));

@@ -1,17 +1,27 @@
 //! `flumen controller`.
 
-use std::{
-    net::{AddrParseError, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+mod accepted;
+mod election;
+mod gates;
+mod logs;
+mod values;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
-use flumen_controller::Options;
+use flumen_controller::{Listen, Options, RunError};
+use flumen_object::GroupKind;
+use flumen_source::Retention;
 
+use self::{
+    accepted::AcceptedArgs,
+    election::ElectionArgs,
+    logs::LogArgs,
+    values::{address, default_listen, go_bool, go_duration, listen},
+};
 use crate::{
     cluster_args::ClusterArgs,
-    duration, env,
+    env,
     error::{CommandError, Failure},
     local_sources::LocalSource,
     memory,
@@ -23,8 +33,8 @@ use crate::{
 /// Reconcile Flux's sources and Kustomizations
 ///
 /// Serves `OCIRepository`, `GitRepository`, `ExternalArtifact` and `Kustomization` as Flux does, on the cluster of the
-/// kubeconfig, or on the one that it runs in. The definitions of these kinds must be there. Logs go to stderr, a line of
-/// JSON each.
+/// kubeconfig, or on the one that it runs in. The definitions of these kinds must be there. Logs go to stderr, a line for
+/// each outcome. All flags of Flux's source-controller and kustomize-controller are accepted.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "\
@@ -36,17 +46,42 @@ Examples:
   flumen controller --defer-unknown-kinds=false --correct-drift-at-once=false --prune-guard=off")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ControllerArgs {
-    /// Directory of artifacts
-    #[arg(long, visible_alias = "storage", value_name = "DIR", default_value = "/data")]
-    storage_path: PathBuf,
+    /// Directory of artifacts; the default is `STORAGE_PATH`, then `/data`
+    #[arg(long, visible_alias = "storage", value_name = "DIR")]
+    storage_path: Option<PathBuf>,
 
-    /// Address at which artifacts are served to others, such as `:9090`; without it they are not
-    #[arg(long, value_name = "ADDRESS", value_parser = listening_address)]
+    /// Address at which artifacts are served to others; the default in a Pod is `:9090`, elsewhere they are not
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     storage_addr: Option<SocketAddr>,
 
-    /// Host and port under which others fetch artifacts
-    #[arg(long, value_name = "ADDRESS", default_value = "localhost")]
-    storage_adv_addr: String,
+    /// Host and port under which others fetch artifacts; the default is `STORAGE_ADV_ADDR`, then this machine
+    #[arg(long, value_name = "ADDRESS")]
+    storage_adv_addr: Option<String>,
+
+    /// How long artifacts are kept that are no longer current
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = go_duration)]
+    artifact_retention_ttl: Duration,
+
+    /// How many artifacts of a source are kept, the current one included
+    #[arg(long, value_name = "NUMBER", default_value_t = 2)]
+    artifact_retention_records: usize,
+
+    /// How often it is tried again to fetch an artifact that somebody else serves
+    #[arg(long, value_name = "NUMBER", default_value_t = 9)]
+    http_retry: u32,
+
+    /// Address for metrics, `0` for none; the default in a Pod is `:8080`, elsewhere `127.0.0.1:8080` if that is free
+    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
+    metrics_addr: Option<Listen>,
+
+    /// Address for `/healthz` and `/readyz`, `0` for none; the default in a Pod is `:9440`, elsewhere `127.0.0.1:9440`
+    /// if that is free
+    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
+    health_addr: Option<Listen>,
+
+    /// Work although Flux's controllers do
+    #[arg(long)]
+    takeover: bool,
 
     /// Passes that work at the same time; those that only wait do not count
     #[arg(long, value_name = "NUMBER", default_value_t = 16)]
@@ -57,30 +92,34 @@ pub(crate) struct ControllerArgs {
     concurrent_ssa: usize,
 
     /// Until a source that is not there yet is looked for again
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = go_duration)]
     requeue_dependency: Duration,
 
     /// How far intervals are spread, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 5)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..100))]
     interval_jitter_percentage: u32,
 
     /// Until something that failed is tried again for the first time
-    #[arg(long, value_name = "DURATION", default_value = "750ms", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "750ms", value_parser = go_duration)]
     min_retry_delay: Duration,
 
     /// The longest time until something that failed is tried again
-    #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = go_duration)]
     max_retry_delay: Duration,
 
     /// Watch all namespaces; otherwise the one that `RUNTIME_NAMESPACE` names
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value = "true", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     watch_all_namespaces: bool,
 
     /// Only objects with these labels
     #[arg(long, value_name = "SELECTOR")]
     watch_label_selector: Option<String>,
 
-    /// Watch every `ConfigMap` and `Secret` that is referred to, not only those with `reconcile.fluxcd.io/watch: Enabled`
+    /// Labels of each `ConfigMap` and `Secret` whose change wakes those that refer to it
+    #[arg(long, value_name = "SELECTOR", default_value = "reconcile.fluxcd.io/watch=Enabled")]
+    watch_configs_label_selector: String,
+
+    /// Watch every `ConfigMap` and `Secret` that is referred to, not only those with these labels
     #[arg(long)]
     watch_all_references: bool,
 
@@ -89,23 +128,27 @@ pub(crate) struct ControllerArgs {
     default_service_account: Option<String>,
 
     /// Refuse sources of other namespaces
-    #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value = "false", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     no_cross_namespace_refs: bool,
 
     /// Refuse bases that are fetched from elsewhere during a build
-    #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value = "false", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     no_remote_bases: bool,
 
     /// Managers whose fields are taken over, beside kubectl
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME")]
     override_manager: Vec<String>,
 
+    /// Kinds that are applied before the rest, after definitions and classes: `group/Kind,Kind`
+    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    custom_apply_stage_kinds: Vec<GroupKind>,
+
     /// Wait for kinds that are not served yet; otherwise they fail the Kustomization, as in Flux
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value = "true", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     defer_unknown_kinds: bool,
 
     /// Correct drift when it is seen; otherwise at the interval, as in Flux
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value = "true", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     correct_drift_at_once: bool,
 
     /// Whether deleting most of what a Kustomization has needs a word; off in Flux
@@ -121,90 +164,136 @@ pub(crate) struct ControllerArgs {
     source: Vec<LocalSource>,
 
     #[command(flatten)]
+    election: ElectionArgs,
+
+    #[command(flatten)]
+    logs: LogArgs,
+
+    #[command(flatten)]
+    accepted: AcceptedArgs,
+
+    #[command(flatten)]
     cluster: ClusterArgs,
 }
 
 pub(crate) fn run(args: &ControllerArgs, ui: &Ui) -> Result<(), CommandError> {
     memory::return_at_once();
     let options = args.options(ui)?;
-    log_to_stderr();
+    args.logs.log_to_stderr();
     block_on(async {
         let mut signals = Signals::listen()?;
         let client = args.cluster.connect().await?;
         let stop = signals.wait();
-        flumen_controller::run(client, options, stop)
-            .await
-            .map_err(|error| Failure::new(error.to_string()).into())
+        flumen_controller::run(client, options, stop).await.map_err(|error| failure(&error).into())
     })
 }
 
-/// A line of JSON for each outcome.
-fn log_to_stderr() {
-    let _ = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_target(false)
-        .with_max_level(tracing::Level::INFO)
-        .with_writer(std::io::stderr)
-        .try_init();
+fn failure(error: &RunError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 impl ControllerArgs {
     fn options(&self, ui: &Ui) -> Result<Options, CommandError> {
-        let namespace = if self.watch_all_namespaces { None } else { env::runtime_namespace() };
-        if !self.watch_all_namespaces && namespace.is_none() {
+        let runtime_namespace = env::runtime_namespace();
+        if !self.watch_all_namespaces && runtime_namespace.is_none() {
             let message = "`--watch-all-namespaces=false` needs RUNTIME_NAMESPACE to name one";
             return Err(Failure::new(message).into());
         }
+        let defaults = Options::default();
+        let is_in_pod = env::is_in_pod();
+        let serve_at = match (self.storage_addr, env::storage_address()) {
+            (Some(address), _) => Some(address),
+            (None, Some(text)) => Some(address(&text).map_err(|error| {
+                Failure::new(format!("STORAGE_ADDRESS: `{text}` is no address: {error}"))
+            })?),
+            (None, None) => is_in_pod.then(|| ([0, 0, 0, 0], 9090).into()),
+        };
+        let metrics_at = match (self.metrics_addr, env::metrics_address()) {
+            (Some(place), _) => place,
+            (None, Some(text)) => listen(&text).map_err(|error| {
+                Failure::new(format!("METRICS_ADDR: `{text}` is no address: {error}"))
+            })?,
+            (None, None) => default_listen(8080, is_in_pod),
+        };
         let mut options = Options {
-            storage: self.storage_path.clone(),
-            serve_at: self.storage_addr,
-            advertised_host: self.storage_adv_addr.clone(),
+            storage: self
+                .storage_path
+                .clone()
+                .or_else(env::storage_path)
+                .unwrap_or(defaults.storage),
+            serve_at,
+            advertised_host: self.advertised_host(serve_at),
+            retention: Retention {
+                records: self.artifact_retention_records,
+                ttl: self.artifact_retention_ttl,
+            },
+            http_retries: self.http_retry,
+            metrics_at,
+            health_at: self.health_addr.unwrap_or_else(|| default_listen(9440, is_in_pod)),
+            election: self.election.election()?,
+            takeover: self.takeover,
+            namespace: runtime_namespace.clone().filter(|_| !self.watch_all_namespaces),
+            runtime_namespace: runtime_namespace.unwrap_or(defaults.runtime_namespace),
             concurrent: self.concurrent,
             concurrent_requests: self.concurrent_ssa.max(1),
             requeue_dependency: self.requeue_dependency,
             interval_jitter: self.interval_jitter_percentage,
             min_retry_delay: self.min_retry_delay,
             max_retry_delay: self.max_retry_delay,
-            namespace,
-            selector: self.watch_label_selector.clone(),
-            default_service_account: self.default_service_account.clone(),
+            selector: self.watch_label_selector.clone().filter(|selector| !selector.is_empty()),
+            references_selector: self.references_selector(),
+            default_service_account: self
+                .default_service_account
+                .clone()
+                .filter(|name| !name.is_empty()),
             no_cross_namespace_refs: self.no_cross_namespace_refs,
             no_remote_bases: self.no_remote_bases,
             override_managers: self.override_manager.clone(),
+            custom_stage_kinds: self.custom_apply_stage_kinds.iter().cloned().collect(),
             defer_unknown_kinds: self.defer_unknown_kinds,
             correct_drift_at_once: self.correct_drift_at_once,
             prune_guard: self.prune_guard == "on",
-            watch_all_references: self.watch_all_references,
             ..Options::default()
         };
-        for gate in &self.feature_gates {
-            set_gate(&mut options, gate, ui)?;
+        let mut without_meaning = self.accepted.without_meaning();
+        for gate in self.feature_gates.iter().filter(|gate| !gate.is_empty()) {
+            without_meaning.extend(gates::set(&mut options, gate)?);
         }
         for source in &self.source {
             source.add_to(&mut options.local_sources)?;
         }
+        note(ui, "has no meaning here", &without_meaning);
+        note(ui, "is not supported yet", &self.accepted.unsupported());
         Ok(options)
     }
-}
 
-/// Sets what one of Flux's switches stands for. Those without meaning here are told and passed over.
-fn set_gate(options: &mut Options, gate: &str, ui: &Ui) -> Result<(), CommandError> {
-    let (name, value) = gate.split_once('=').unwrap_or((gate, "true"));
-    let is_on: bool = value.trim().parse().map_err(|_| {
-        let message = format!("`--feature-gates {gate}`: expected `{name}=true` or `{name}=false`");
-        Failure::new(message)
-    })?;
-    match name.trim() {
-        "StrictPostBuildSubstitutions" => options.strict_substitutions = is_on,
-        "ExternalArtifact" => options.external_artifacts = is_on,
-        "CancelHealthCheckOnNewRevision" => options.cancel_health_checks = is_on,
-        other => ui.talk(&format!("note: the feature gate `{other}` has no meaning here\n")),
+    /// Where others find what is served here.
+    fn advertised_host(&self, serve_at: Option<SocketAddr>) -> String {
+        let named = self.storage_adv_addr.clone().or_else(env::storage_advertised_address);
+        let derived = || match serve_at {
+            Some(address) if address.ip().is_unspecified() => {
+                format!("localhost:{}", address.port())
+            }
+            Some(address) => address.to_string(),
+            None => Options::default().advertised_host,
+        };
+        named.filter(|host| !host.is_empty()).unwrap_or_else(derived)
     }
-    Ok(())
+
+    /// Which of what objects refer to is watched; `None` for all of it.
+    fn references_selector(&self) -> Option<String> {
+        let selector = self.watch_configs_label_selector.clone();
+        Some(selector).filter(|selector| !self.watch_all_references && !selector.is_empty())
+    }
 }
 
-/// Reads an address; without a host it is that of every interface, as Flux writes it.
-fn listening_address(text: &str) -> Result<SocketAddr, AddrParseError> {
-    if text.starts_with(':') { format!("0.0.0.0{text}").parse() } else { text.parse() }
+/// Says once of all flags that are accepted why they change nothing.
+fn note(ui: &Ui, why: &str, flags: &[String]) {
+    if !flags.is_empty() {
+        ui.talk(&format!("note: {why}, and is ignored: {}\n", flags.join(", ")));
+    }
 }

@@ -14,9 +14,6 @@ use super::{
     reflected::{Name, name},
 };
 
-/// Objects with this label are watched.
-const WATCHED: &str = "reconcile.fluxcd.io/watch=Enabled";
-
 /// One that is watched, and has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Referenced {
@@ -25,19 +22,16 @@ pub(crate) struct Referenced {
     pub(crate) name: Name,
 }
 
-/// Follows the objects of one kind for ever: all of them, or those that are marked.
+/// Follows the objects of one kind for ever: all of them, or those with these labels.
 pub(crate) async fn watch(
     cluster: Followed,
     kind: &'static str,
     namespace: Option<String>,
-    watches_all: bool,
+    selector: Option<String>,
     changed: impl Fn(Referenced) + Send + Sync,
 ) {
-    let scope = Scope {
-        gvk: Gvk::new(&Text::literal("v1"), Text::literal(kind)),
-        namespace,
-        selector: (!watches_all).then(|| WATCHED.to_owned()),
-    };
+    let scope =
+        Scope { gvk: Gvk::new(&Text::literal("v1"), Text::literal(kind)), namespace, selector };
     follow(cluster, scope, OfKind { kind, changed, known: Mutex::default() }).await;
 }
 

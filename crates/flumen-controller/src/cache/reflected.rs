@@ -64,6 +64,11 @@ impl<K: Kind> Reflected<K> {
         let _ = is_known.wait_for(|is_known| *is_known).await;
     }
 
+    /// Whether it is known what there is.
+    pub(crate) fn is_known(&self) -> bool {
+        *self.is_known.borrow()
+    }
+
     fn objects(&self) -> MutexGuard<'_, BTreeMap<Name, Entry<K>>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -123,7 +123,10 @@ async fn on_kustomization(
         }
     };
     if let Some(expression) = &dependency.ready_expr {
-        return by_expression(controller, object, dependency, expression).await;
+        by_expression(controller, object, dependency, expression).await?;
+        if !controller.options.additive_dependency_checks {
+            return Ok(());
+        }
     }
     let status = &there.status;
     let ready = condition(there.as_ref(), READY).map(|ready| ready.status);

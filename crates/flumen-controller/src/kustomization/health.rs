@@ -67,7 +67,7 @@ impl Pass<'_> {
         let options = WaitOptions {
             selector: None,
             rules,
-            fail_fast: true,
+            fail_fast: self.controller.options.fail_fast,
             deadline: began + spec.timeout(),
             watched: target.is_ours.then(|| self.controller.owned.clone() as Arc<dyn Watched>),
         };

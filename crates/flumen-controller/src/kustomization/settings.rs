@@ -52,6 +52,7 @@ pub(super) fn apply_options(
     };
     options.strict_kinds = !controller.options.defer_unknown_kinds;
     options.takeover = controller.takeover.clone();
+    options.custom_stage.clone_from(&controller.options.custom_stage_kinds);
     options.ignore = ignore_rules(spec)
         .map_err(|error| Failure::of_work("ReconciliationFailed", error, spec.retry_interval()))?;
     options.health = rules.clone();

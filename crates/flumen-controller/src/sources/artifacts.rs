@@ -15,20 +15,24 @@ use flumen_source::{
 };
 use jiff::Timestamp;
 
+use crate::Options;
+
 #[derive(Debug)]
 pub(crate) struct Artifacts {
     storage: Arc<Storage>,
     importer: Importer,
+    retention: Retention,
     registries: Registries,
     /// What signatures of a source were verified with last, by the identity of the source.
     trusted: Mutex<HashMap<String, u64>>,
 }
 
 impl Artifacts {
-    pub(crate) fn new(storage: Arc<Storage>) -> Result<Self, ImportError> {
-        let importer = Importer::new(ImportOptions::default())?;
+    pub(crate) fn new(storage: Arc<Storage>, options: &Options) -> Result<Self, ImportError> {
+        let retries = options.http_retries;
+        let importer = Importer::new(ImportOptions { retries, ..ImportOptions::default() })?;
         let (registries, trusted) = (Registries::default(), Mutex::default());
-        Ok(Self { storage, importer, registries, trusted })
+        Ok(Self { storage, importer, registries, trusted, retention: options.retention })
     }
 
     pub(crate) const fn storage(&self) -> &Arc<Storage> {
@@ -56,7 +60,7 @@ impl Artifacts {
         let tree = self.unpacked(stored.digest.clone()).await?;
         // Nobody else removes what came before; who still reads it keeps it.
         let current = stored.path.rsplit_once('/').map_or("", |(_, name)| name);
-        self.storage.retain(&owner, current, Retention::default(), Timestamp::now().into())?;
+        self.storage.retain(&owner, current, self.retention, Timestamp::now().into())?;
         Ok(tree)
     }
 

@@ -9,7 +9,7 @@ use flumen_api::{
     Artifact, ConditionStatus, Kind, READY, RECONCILING, STALLED, condition, delete_condition,
     mark_reconciling, mark_stalled, set_condition,
 };
-use flumen_source::{Owner, Retention, StorageError, Unverified};
+use flumen_source::{Owner, StorageError, Unverified};
 use jiff::Timestamp;
 
 use super::local;
@@ -200,10 +200,10 @@ async fn look_after_storage<S: Source>(
     };
     let storage = Arc::clone(controller.artifacts.storage());
     let (path, digest) = (artifact.path.clone(), artifact.digest.clone());
+    let retention = controller.options.retention;
     let looked = tokio::task::spawn_blocking(move || {
         let current = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
-        let removed =
-            storage.retain(&owner, current, Retention::default(), Timestamp::now().into());
+        let removed = storage.retain(&owner, current, retention, Timestamp::now().into());
         let verified = storage.verify(&path, &digest);
         if matches!(verified, Err(Unverified::Mismatch { .. })) {
             storage.remove(&path)?;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flumen_controller::Options;
+use flumen_controller::{Options, RunError};
 use flumen_kube::{
     Client, Cluster as _, ConnectOptions, ListOptions, ObjectName, PatchType, Resource,
 };
@@ -45,13 +45,21 @@ impl Stage {
 
     /// With the controller on another way to the same API server.
     pub(crate) fn start_with(way: impl FnOnce(&Path) -> PathBuf) -> Option<Self> {
+        let mut stage = Self::prepare()?;
+        let kubeconfig = way(&stage.cluster.kubeconfig());
+        stage.controller = Some(run(kubeconfig, stage.options()));
+        Some(stage)
+    }
+
+    /// Without a controller.
+    pub(crate) fn prepare() -> Option<Self> {
         let cluster = KubeCluster::shared_with_controllers()?;
         let runtime = Runtime::new().expect("a runtime");
         let kubeconfig = cluster.kubeconfig();
         let client = runtime.block_on(connect(&kubeconfig));
         let namespace = cluster.fresh_namespace();
         let storage = tempfile::tempdir().expect("a directory");
-        let mut stage = Self {
+        let stage = Self {
             cluster,
             registry: EmbeddedRegistry::start(),
             controller: None,
@@ -61,13 +69,28 @@ impl Stage {
             storage,
         };
         stage.define();
-        let options = Options {
-            storage: stage.storage.path().to_owned(),
-            namespace: Some(stage.namespace.clone()),
-            ..Options::default()
-        };
-        stage.controller = Some(run(way(&kubeconfig), options));
         Some(stage)
+    }
+
+    /// How a controller works here.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            storage: self.storage.path().to_owned(),
+            namespace: Some(self.namespace.clone()),
+            runtime_namespace: self.namespace.clone(),
+            ..Options::default()
+        }
+    }
+
+    /// Starts a controller of its own, which ends in order when it is told to.
+    pub(crate) fn controller(&self, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
+        run(self.cluster.kubeconfig(), options)
+    }
+
+    /// A controller that must refuse to start, and why.
+    pub(crate) fn refusal(&self, options: Options) -> RunError {
+        let work = flumen_controller::run(self.client.clone(), options, std::future::pending());
+        self.runtime.block_on(work).expect_err("it does not start")
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -303,6 +326,7 @@ fn resource(kind: &str) -> Resource {
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
         "ConfigMap" => ("v1", "configmaps"),
         "Event" => ("v1", "events"),
+        "Lease" => ("coordination.k8s.io/v1", "leases"),
         "Deployment" => ("apps/v1", "deployments"),
         "Widget" => ("example.com/v1", "widgets"),
         "Gadget" => ("late.example.com/v1", "gadgets"),

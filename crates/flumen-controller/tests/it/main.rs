@@ -7,5 +7,6 @@ mod delivery;
 mod dependencies;
 mod drift;
 mod failures;
+mod operations;
 mod requests;
 mod sources;

@@ -1,0 +1,265 @@
+//! What Prometheus asks for, under the names that dashboards for Flux know.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, AtomicU64},
+    },
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::text::encode,
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::Gauge,
+        histogram::{Histogram, exponential_buckets, exponential_buckets_range},
+    },
+    registry::{Metric, Registry},
+};
+use tokio::time::Instant;
+
+use crate::{
+    Key, Kind,
+    queue::{Next, Queue},
+};
+
+/// What an answer is made of: the text format of `OpenMetrics`.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The kinds whose passes are counted; nothing is done for others.
+const KINDS: [Kind; 3] = [Kind::GitRepository, Kind::OciRepository, Kind::Kustomization];
+
+/// Seconds by which passes are told apart: those of the library that Flux's controllers are made with.
+const PASS_SECONDS: [f64; 40] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+    1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
+    25.0, 30.0, 40.0, 50.0, 60.0,
+];
+
+type Labels<const N: usize> = [(&'static str, String); N];
+type Counters<const N: usize> = Family<Labels<N>, Counter>;
+type Gauges<const N: usize> = Family<Labels<N>, Gauge<i64, AtomicI64>>;
+type Seconds<const N: usize> = Family<Labels<N>, Gauge<f64, AtomicU64>>;
+type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    durations: Histograms<3>,
+    outcomes: Counters<2>,
+    errors: Counters<1>,
+    times: Histograms<1>,
+    active: Gauges<1>,
+    depth: Gauges<3>,
+    adds: Counters<2>,
+    retries: Counters<2>,
+    waits: Histograms<2>,
+    work: Histograms<2>,
+    unfinished: Seconds<2>,
+    longest: Seconds<2>,
+    leader: Gauges<1>,
+    /// Since when passes are under way.
+    running: Mutex<HashMap<Key, Instant>>,
+}
+
+impl Metrics {
+    pub(crate) fn new(concurrent: usize) -> Self {
+        let pass_seconds: fn() -> Histogram = || Histogram::new(PASS_SECONDS);
+        let queue_seconds: fn() -> Histogram =
+            || Histogram::new(exponential_buckets(1e-8, 10.0, 12));
+        let object_seconds: fn() -> Histogram =
+            || Histogram::new(exponential_buckets_range(0.01, 1800.0, 10));
+        let mut registry = Registry::default();
+        let mut new = Named(&mut registry);
+        let most: Gauges<1> = new.family(
+            "controller_runtime_max_concurrent_reconciles",
+            "Passes that may be at work at the same time",
+        );
+        let metrics = Self {
+            durations: new.histograms(
+                "gotk_reconcile_duration_seconds",
+                "Duration of passes over one object",
+                object_seconds,
+            ),
+            outcomes: new.family("controller_runtime_reconcile", "Passes by their outcome"),
+            errors: new.family(
+                "controller_runtime_reconcile_errors",
+                "Passes that failed and are tried again",
+            ),
+            times: new.histograms(
+                "controller_runtime_reconcile_time_seconds",
+                "Duration of passes",
+                pass_seconds,
+            ),
+            active: new.family(
+                "controller_runtime_active_workers",
+                "Passes under way, those included that only wait",
+            ),
+            depth: new.family("workqueue_depth", "Objects that wait for their turn"),
+            adds: new.family("workqueue_adds", "Turns that objects were given"),
+            retries: new.family("workqueue_retries", "Turns that were put off until later"),
+            waits: new.histograms(
+                "workqueue_queue_duration_seconds",
+                "How long objects wait for their turn",
+                queue_seconds,
+            ),
+            work: new.histograms(
+                "workqueue_work_duration_seconds",
+                "How long turns last",
+                queue_seconds,
+            ),
+            unfinished: new.family(
+                "workqueue_unfinished_work_seconds",
+                "How long the turns that are under way have lasted together",
+            ),
+            longest: new.family(
+                "workqueue_longest_running_processor_seconds",
+                "How long the oldest turn that is under way has lasted",
+            ),
+            leader: new
+                .family("leader_election_master_status", "Whether the lease is ours: 1 if it is"),
+            running: Mutex::default(),
+            registry,
+        };
+        // A series that begins with its first error hides it.
+        for kind in KINDS {
+            for result in ["success", "error", "requeue", "requeue_after"] {
+                drop(metrics.outcomes.get_or_create(&of_outcome(kind, result)));
+            }
+            drop(metrics.errors.get_or_create(&of_controller(kind)));
+            drop(metrics.adds.get_or_create(&of_queue(kind)));
+            drop(metrics.retries.get_or_create(&of_queue(kind)));
+            let concurrent = i64::try_from(concurrent).unwrap_or(i64::MAX);
+            most.get_or_create(&of_controller(kind)).set(concurrent);
+        }
+        metrics
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<Key, Instant>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A pass begins over an object that has waited for its turn.
+    pub(crate) fn began(&self, key: &Key, waited: Duration) {
+        let queue = of_queue(key.kind);
+        self.adds.get_or_create(&queue).inc();
+        self.waits.get_or_create(&queue).observe(waited.as_secs_f64());
+        self.running().insert(key.clone(), Instant::now());
+    }
+
+    /// A pass has ended. What it comes to is counted as Flux's controllers count it: work that failed and has a time for
+    /// the next try is no error.
+    pub(crate) fn ended(&self, key: &Key, next: Next) {
+        let Some(began) = self.running().remove(key) else { return };
+        if !KINDS.contains(&key.kind) {
+            return;
+        }
+        let took = began.elapsed().as_secs_f64();
+        self.durations.get_or_create(&of_object(key)).observe(took);
+        self.times.get_or_create(&of_controller(key.kind)).observe(took);
+        self.work.get_or_create(&of_queue(key.kind)).observe(took);
+        let result = match next {
+            Next::Rest => "success",
+            Next::After(_) => "requeue_after",
+            Next::Retry => "error",
+            Next::Now => "requeue",
+        };
+        self.outcomes.get_or_create(&of_outcome(key.kind, result)).inc();
+        if next == Next::Retry {
+            self.errors.get_or_create(&of_controller(key.kind)).inc();
+        }
+        if matches!(next, Next::After(_) | Next::Retry) {
+            self.retries.get_or_create(&of_queue(key.kind)).inc();
+        }
+    }
+
+    /// Forgets an object that is gone.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.durations.remove(&of_object(key));
+    }
+
+    /// Whether a Lease is ours.
+    pub(crate) fn leads(&self, lease: &str, is_ours: bool) {
+        let labels = [("name", lease.to_owned())];
+        self.leader.get_or_create(&labels).set(i64::from(is_ours));
+    }
+
+    /// Everything as text.
+    pub(crate) fn text(&self, queue: &Queue) -> String {
+        self.look_at(queue);
+        let mut text = String::new();
+        // Writing into a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+
+    /// Notes what only counts at the moment of asking.
+    fn look_at(&self, queue: &Queue) {
+        let waiting = queue.waiting();
+        let running = self.running();
+        for kind in KINDS {
+            let depth = waiting.get(&kind).copied().unwrap_or_default();
+            let lasted: Vec<f64> = running
+                .iter()
+                .filter(|(key, _)| key.kind == kind)
+                .map(|(_, began)| began.elapsed().as_secs_f64())
+                .collect();
+            let [name, controller] = of_queue(kind);
+            let lane = [name, controller, ("priority", "0".to_owned())];
+            self.depth.get_or_create(&lane).set(i64::try_from(depth).unwrap_or(i64::MAX));
+            let active = i64::try_from(lasted.len()).unwrap_or(i64::MAX);
+            self.active.get_or_create(&of_controller(kind)).set(active);
+            self.unfinished.get_or_create(&of_queue(kind)).set(lasted.iter().sum());
+            let longest = lasted.into_iter().fold(0.0, f64::max);
+            self.longest.get_or_create(&of_queue(kind)).set(longest);
+        }
+    }
+}
+
+/// Makes metrics and gives them their names. The library adds `_total` to those of counters.
+struct Named<'r>(&'r mut Registry);
+
+impl Named<'_> {
+    fn family<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+        let metric = M::default();
+        self.0.register(name, help, metric.clone());
+        metric
+    }
+
+    fn histograms<const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        new: fn() -> Histogram,
+    ) -> Histograms<N> {
+        let metric = Histograms::new_with_constructor(new);
+        self.0.register(name, help, metric.clone());
+        metric
+    }
+}
+
+fn of_object(key: &Key) -> Labels<3> {
+    [
+        ("kind", key.kind.as_str().to_owned()),
+        ("name", key.name.clone()),
+        ("namespace", key.namespace.clone()),
+    ]
+}
+
+/// Flux has a controller for each kind, named after it.
+fn of_controller(kind: Kind) -> Labels<1> {
+    [("controller", kind.as_str().to_lowercase())]
+}
+
+fn of_outcome(kind: Kind, result: &str) -> Labels<2> {
+    let [controller] = of_controller(kind);
+    [controller, ("result", result.to_owned())]
+}
+
+fn of_queue(kind: Kind) -> Labels<2> {
+    let name = kind.as_str().to_lowercase();
+    [("name", name.clone()), ("controller", name)]
+}
