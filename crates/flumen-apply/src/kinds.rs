@@ -12,6 +12,8 @@ use crate::Error;
 
 /// Kinds can also come from other servers behind the cluster's, which no definition announces.
 const LOOK: Duration = Duration::from_secs(2);
+/// A definition is established a moment before its kind is served.
+const SOON: Duration = Duration::from_millis(50);
 
 /// Returns as soon as one of the kinds is served; `false` at the deadline.
 pub(crate) async fn until_served<C: Cluster>(
@@ -20,6 +22,7 @@ pub(crate) async fn until_served<C: Cluster>(
     deadline: Instant,
 ) -> Result<bool, Error> {
     let mut definitions = definitions(cluster, kinds).await;
+    let mut pause = LOOK;
     loop {
         cluster.forget_resources();
         for kind in kinds {
@@ -29,9 +32,10 @@ pub(crate) async fn until_served<C: Cluster>(
         }
         tokio::select! {
             () = sleep_until(deadline) => return Ok(false),
-            () = sleep(LOOK) => {}
-            event = definitions.next() => if event.is_none() {
-                definitions = Box::pin(stream::pending());
+            () = sleep(pause) => pause = pause.saturating_mul(2).min(LOOK),
+            event = definitions.next() => match event {
+                Some(_) => pause = SOON,
+                None => definitions = Box::pin(stream::pending()),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! What all passes share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flumen_api::{ExternalArtifact, GitRepository, Kustomization, OciRepository};
 use flumen_diff::Takeover;
@@ -8,9 +8,10 @@ use flumen_kube::Client;
 
 use crate::{
     Key, Kind, Options,
-    cache::{Owned, Reflected},
+    cache::{Definitions, Depended, Owned, Reflected},
     events::Recorder,
-    kustomization::memory::Memory,
+    index::Index,
+    kustomization::{contest::Contests, memory::Memory, providers::Providers},
     metrics::Metrics,
     queue::Queue,
     sources::{Artifacts, local::LocalSources},
@@ -24,6 +25,16 @@ pub(crate) struct Controller {
     pub(crate) git_repositories: Arc<Reflected<GitRepository>>,
     pub(crate) oci_repositories: Arc<Reflected<OciRepository>>,
     pub(crate) external_artifacts: Arc<Reflected<ExternalArtifact>>,
+    /// Who refers to what.
+    pub(crate) index: Mutex<Index>,
+    /// When kinds begin to be served.
+    pub(crate) definitions: Arc<Definitions>,
+    /// What is depended on, beside Kustomizations.
+    pub(crate) depended: Arc<Depended>,
+    /// Who delivers which kind.
+    pub(crate) providers: Providers,
+    /// What others change back.
+    pub(crate) contests: Contests,
     /// What is applied.
     pub(crate) owned: Arc<Owned>,
     /// What earlier passes have left.
@@ -39,6 +50,10 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
+    pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until the caches know what there is.
     pub(crate) async fn until_known(&self) {
         self.kustomizations.until_known().await;

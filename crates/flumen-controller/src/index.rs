@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use flumen_api::{Kustomization, SourceKind, SubstituteKind};
+use flumen_object::ObjectId;
 
 use crate::{
     Key, Kind,
@@ -10,7 +11,7 @@ use crate::{
         referenced::Referenced,
         reflected::{Change, Name, Read},
     },
-    kustomization::depends_on,
+    kustomization::{depends_on, depends_on_objects},
 };
 
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(crate) struct Index {
     users: HashMap<Key, BTreeSet<Name>>,
     dependants: HashMap<Name, BTreeSet<Name>>,
     readers: HashMap<Referenced, BTreeSet<Name>>,
+    /// Who depends on objects of other kinds.
+    dependants_on_objects: HashMap<ObjectId, BTreeSet<Name>>,
 }
 
 impl Index {
@@ -31,6 +34,9 @@ impl Index {
             for reference in references(object) {
                 remove(&mut self.readers, Some(reference), &change.name);
             }
+            for id in depends_on_objects(object) {
+                remove(&mut self.dependants_on_objects, Some(id), &change.name);
+            }
         }
         if let Some(object) = readable(change.after.as_ref()) {
             if let Some(source) = source(object) {
@@ -41,6 +47,9 @@ impl Index {
             }
             for reference in references(object) {
                 self.readers.entry(reference).or_default().insert(change.name.clone());
+            }
+            for id in depends_on_objects(object) {
+                self.dependants_on_objects.entry(id).or_default().insert(change.name.clone());
             }
         }
     }
@@ -58,6 +67,11 @@ impl Index {
     /// The Kustomizations that depend on one.
     pub(crate) fn dependants(&self, name: &Name) -> impl Iterator<Item = &Name> {
         self.dependants.get(name).into_iter().flatten()
+    }
+
+    /// The Kustomizations that depend on an object of another kind.
+    pub(crate) fn dependants_on_object(&self, id: &ObjectId) -> impl Iterator<Item = &Name> {
+        self.dependants_on_objects.get(id).into_iter().flatten()
     }
 
     /// All that depend on a Kustomization, also through others.

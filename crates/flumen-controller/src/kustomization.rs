@@ -1,23 +1,29 @@
 //! Kustomizations: one pass over one of them.
 //!
 //! [`pass`] shows the steps in their order, [`depends`] decides whether it may begin, [`artifact`] and [`build`] make
-//! objects of its source, [`store`] keeps the inventory in its status, [`finalize`] takes everything back.
+//! objects of its source, [`store`] keeps the inventory in its status, [`finalize`] takes everything back. What objects
+//! wait for is in [`late`] and [`providers`], what becomes of those that others change in [`drift`] and [`contest`].
 
 mod artifact;
 mod build;
+pub(crate) mod contest;
 mod depends;
+pub(crate) mod drift;
 mod failure;
 mod finalize;
 mod flux_components;
 mod health;
+mod late;
 pub(crate) mod memory;
 mod outcome;
 mod pass;
+pub(crate) mod providers;
 mod settings;
 mod store;
 mod target;
 
-pub(crate) use depends::depends_on;
+pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};
+pub(crate) use finalize::ALLOW_LARGE_PRUNE;
 pub use flux_components::is_flux_component;
 pub(crate) use pass::reconcile;
 pub use settings::owner;

@@ -6,7 +6,7 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -24,12 +24,11 @@ use tokio::{
 
 use crate::{
     Controller, Key, Kind, Options,
-    cache::{Owned, Reflected, owned::Hand, referenced},
+    cache::{Definitions, Depended, Followed, Owned, Reflected, owned::Hand, referenced},
     election::Candidate,
     endpoints::Endpoints,
     events::Recorder,
-    index::Index,
-    kustomization::{self, memory::Memory},
+    kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
     metrics::Metrics,
     queue::{Next, Queue},
     rivals::{self, Rival},
@@ -127,7 +126,13 @@ pub async fn run(
         drop(send.send(News::of_source(Kind::ExternalArtifact, change, artifact)));
     });
     let send = news.clone();
-    let owned = Owned::new(client.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
+    let established = move |kind| drop(send.send(News::Established(kind)));
+    let definitions = Arc::new(Definitions::new(client.clone(), established));
+    let cluster = Followed { client: client.clone(), definitions: definitions.clone() };
+    let send = news.clone();
+    let depended = Depended::new(cluster.clone(), move |id| drop(send.send(News::Depended(id))));
+    let send = news.clone();
+    let owned = Owned::new(cluster.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage.clone(), &options)?,
         local_sources,
@@ -136,6 +141,11 @@ pub async fn run(
         git_repositories: Arc::new(git_repositories),
         oci_repositories: Arc::new(oci_repositories),
         external_artifacts: Arc::new(external_artifacts),
+        index: Mutex::default(),
+        providers: Providers::default(),
+        contests: Contests::default(),
+        definitions,
+        depended,
         owned,
         memory: Memory::new(&options.storage),
         takeover,
@@ -147,17 +157,19 @@ pub async fn run(
     });
 
     let mut background = JoinSet::new();
-    follow(&mut background, &controller, &controller.kustomizations);
-    follow(&mut background, &controller, &controller.git_repositories);
-    follow(&mut background, &controller, &controller.oci_repositories);
-    follow(&mut background, &controller, &controller.external_artifacts);
+    let definitions = controller.definitions.clone();
+    background.spawn(async move { definitions.follow().await });
+    follow(&mut background, &controller, &cluster, &controller.kustomizations);
+    follow(&mut background, &controller, &cluster, &controller.git_repositories);
+    follow(&mut background, &controller, &cluster, &controller.oci_repositories);
+    follow(&mut background, &controller, &cluster, &controller.external_artifacts);
     let kinds = ["ConfigMap", "Secret"].into_iter();
     for kind in kinds.filter(|_| controller.options.watch_references) {
-        let (client, send) = (controller.client.clone(), news.clone());
+        let (cluster, send) = (cluster.clone(), news.clone());
         let namespace = controller.options.namespace.clone();
         let selector = controller.options.references_selector.clone();
         let changed = move |one| drop(send.send(News::Referenced(one)));
-        background.spawn(referenced::watch(client, kind, namespace, selector, changed));
+        background.spawn(referenced::watch(cluster, kind, namespace, selector, changed));
     }
     for (key, source) in &controller.local_sources {
         background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
@@ -165,9 +177,8 @@ pub async fn run(
     drop(news);
     let hears = controller.clone();
     background.spawn(async move {
-        let mut index = Index::default();
         while let Some(news) = heard.recv().await {
-            handle(&hears, &mut index, news);
+            handle(&hears, news);
         }
     });
     let mut posting = JoinSet::new();
@@ -322,11 +333,12 @@ async fn until_seen(controller: &Controller) {
 fn follow<K: flumen_api::Kind>(
     tasks: &mut JoinSet<()>,
     controller: &Controller,
+    cluster: &Followed,
     reflected: &Arc<Reflected<K>>,
 ) {
     let options = &controller.options;
     let (namespace, selector) = (options.namespace.clone(), options.selector.clone());
-    tasks.spawn(reflected.clone().follow(controller.client.clone(), namespace, selector));
+    tasks.spawn(reflected.clone().follow(cluster.clone(), namespace, selector));
 }
 
 async fn pass(

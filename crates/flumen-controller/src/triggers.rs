@@ -5,19 +5,28 @@ use std::sync::Arc;
 use flumen_api::{
     Artifact, ConditionStatus, Kustomization, READY, condition, is_ready, is_reconciling,
 };
+use flumen_object::ObjectId;
 
 use crate::{
     Controller, Key, Kind,
     cache::{
+        GroupKind,
         owned::Moved,
         referenced::Referenced,
         reflected::{Change, Name, Read},
     },
     index::Index,
-    kustomization::depends_on,
+    kustomization::{
+        ALLOW_LARGE_PRUNE, depends_on, depends_on_objects,
+        drift::{MODE, Mode},
+        has_expression_on,
+    },
     queue::Trigger,
     status::requested_at,
 };
+
+/// Annotations that change what a pass does.
+const SETTINGS: [&str; 2] = [MODE, ALLOW_LARGE_PRUNE];
 
 /// What the caches have seen.
 #[derive(Debug)]
@@ -26,6 +35,10 @@ pub(crate) enum News {
     Source(Box<OfSource>),
     Moved(Moved),
     Referenced(Referenced),
+    /// An object that somebody depends on has changed.
+    Depended(ObjectId),
+    /// A kind begins to be served.
+    Established(GroupKind),
 }
 
 /// What has happened to a source.
@@ -71,17 +84,36 @@ fn is_asked<K: flumen_api::Kind>(change: &Change<K>) -> bool {
                 || old.generation != new.generation
                 || old.deletion_timestamp != new.deletion_timestamp
                 || requested_at(before.as_ref()) != requested_at(after.as_ref())
+                || settings(before.as_ref()) != settings(after.as_ref())
         }
         _ => true,
     }
 }
 
+/// The annotations that say how an object is reconciled.
+fn settings<K: flumen_api::Kind>(object: &K) -> [Option<&String>; 2] {
+    SETTINGS.map(|name| object.metadata().annotations.get(name))
+}
+
 /// Puts into the queue what the news concern.
-pub(crate) fn handle(controller: &Controller, index: &mut Index, news: News) {
+pub(crate) fn handle(controller: &Controller, news: News) {
+    let mut index = controller.index();
+    let index = &mut *index;
     match news {
         News::Kustomization(change) => {
             index.update(&change);
+            keep_dependencies(controller, index, &change);
             of_kustomization(controller, index, &change);
+        }
+        News::Depended(id) => {
+            for dependant in index.dependants_on_object(&id) {
+                wake_waiting(controller, dependant);
+            }
+        }
+        News::Established(kind) => {
+            for name in controller.providers.missing(&kind) {
+                controller.queue.add(key_of(&name), Trigger::Due);
+            }
         }
         News::Source(news) => of_source(controller, index, *news),
         News::Moved(moved) => of_moved(controller, moved),
@@ -117,9 +149,20 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
         controller.queue.add(key, by);
     } else if change.after.is_none() {
         controller.memory.forget(&key);
+        controller.contests.forget(&key);
         controller.forget(&key);
     }
-    if state(change.before.as_ref()) != state(change.after.as_ref()) {
+    let after = change.after.as_ref().and_then(|read| read.as_ref().ok());
+    controller.providers.recorded(&change.name, after.map(AsRef::as_ref));
+    if state(change.before.as_ref()) == state(change.after.as_ref()) {
+        // An expression may look at anything.
+        for dependant in index.dependants(&change.name) {
+            let object = kustomization(controller, dependant);
+            if object.is_some_and(|object| has_expression_on(&object, &change.name)) {
+                wake_waiting(controller, dependant);
+            }
+        }
+    } else {
         wake_dependants(controller, index, &change.name);
     }
     if dependencies(change.before.as_ref()) != dependencies(change.after.as_ref()) {
@@ -150,15 +193,35 @@ fn state(read: Option<&Read<Kustomization>>) -> Option<(bool, i64, i64, Option<&
 /// Wakes those who wait for a Kustomization.
 fn wake_dependants(controller: &Controller, index: &Index, name: &Name) {
     for dependant in index.dependants(name) {
-        let Some(object) = kustomization(controller, dependant) else { continue };
-        let key = key_of(dependant);
-        let ready = condition(object.as_ref(), READY);
-        // A pass that is under way may have looked a moment too early.
-        if ready.is_some_and(|ready| ready.reason == "DependencyNotReady")
-            || controller.queue.is_running(&key)
-        {
-            controller.queue.add(key, Trigger::Due);
-        }
+        wake_waiting(controller, dependant);
+    }
+}
+
+/// Wakes a Kustomization if it waits for a dependency.
+fn wake_waiting(controller: &Controller, name: &Name) {
+    let Some(object) = kustomization(controller, name) else { return };
+    let key = key_of(name);
+    let ready = condition(object.as_ref(), READY);
+    // A pass that is under way may have looked a moment too early.
+    if ready.is_some_and(|ready| ready.reason == "DependencyNotReady")
+        || controller.queue.is_running(&key)
+    {
+        controller.queue.add(key, Trigger::Due);
+    }
+}
+
+/// Watches what somebody depends on, and no longer what nobody does.
+fn keep_dependencies(controller: &Controller, index: &Index, change: &Change<Kustomization>) {
+    let objects = |read: Option<&Read<Kustomization>>| -> Vec<ObjectId> {
+        let object = read.and_then(|read| read.as_ref().ok());
+        object.map(|object| depends_on_objects(object).collect()).unwrap_or_default()
+    };
+    let (before, after) = (objects(change.before.as_ref()), objects(change.after.as_ref()));
+    for id in after.iter().filter(|id| !before.contains(id)) {
+        controller.depended.keep(id);
+    }
+    for id in before.iter().filter(|id| index.dependants_on_object(id).next().is_none()) {
+        controller.depended.release(id);
     }
 }
 
@@ -211,13 +274,20 @@ fn of_moved(controller: &Controller, moved: Moved) {
     if !controller.options.correct_drift_at_once {
         return;
     }
-    let key = Key::new(Kind::Kustomization, moved.owner.0, moved.owner.1);
+    let name = moved.owner;
+    let key = key_of(&name);
+    let object = kustomization(controller, &name);
+    if object.is_some_and(|object| Mode::of(&object) == Ok(Mode::Report)) {
+        // What comes back to what it was is to be told as well.
+        controller.queue.add(key, Trigger::Due);
+        return;
+    }
     let is_drift = controller.memory.with(&key, |remembered| {
         let entry = remembered.inventory.get(&moved.id);
         let seen = entry.and_then(|entry| entry.seen.as_ref());
         seen.is_some_and(|seen| Some(seen.live) != moved.digest)
     });
-    if is_drift == Some(true) {
+    if is_drift == Some(true) && controller.contests.changed(&key, &moved.id, moved.by) {
         tracing::info!(object = %key, drifted = %moved.id, "drift");
         controller.queue.add(key, Trigger::Due);
     }

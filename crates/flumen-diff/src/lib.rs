@@ -26,6 +26,7 @@ pub use change::{Change, ChangeSubject, ChangeType, Entry, PlanOperation};
 pub use digest::{ObjectDigest, ObjectDigestError};
 pub use drift::{has_drifted, is_new};
 pub use ignore::{IgnoreError, IgnoreRule, IgnoreRules, IgnoredPaths, Selector};
+pub use managed_fields::last_manager_but;
 pub use mask::{SecretValues, mask, mask_both};
 pub use normalize::normalize;
 pub use ownership::{FormerManager, Operation, Takeover};

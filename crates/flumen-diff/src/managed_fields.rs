@@ -42,6 +42,15 @@ pub(crate) fn managers(object: &Node) -> impl Iterator<Item = Manager<'_>> {
     entries.into_iter().flatten().map(Manager)
 }
 
+/// Who wrote an object last beside `manager`. What is written to a subresource, such as the status, does not count.
+pub fn last_manager_but<'a>(object: &'a Node, manager: &str) -> Option<&'a str> {
+    let others = managers(object)
+        .filter(|other| other.name() != manager && other.subresource().is_empty())
+        .filter(|other| !other.name().is_empty());
+    // Times are of one form, so that their texts compare as they do.
+    others.max_by_key(|other| other.text("time")).map(Manager::name)
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet {
     is_member: bool,
@@ -123,6 +132,20 @@ mod tests {
             let (found, expected) = (first.to_node(), node(expected));
             assert!(same_value(&found, &expected), "{a} {b}: {found:?}");
         }
+    }
+
+    #[test]
+    fn the_last_other_manager_is_found_by_time() {
+        let entry = |manager: &str, second: u8, subresource: &str| {
+            format!(
+                "{{manager: {manager}, time: '2026-01-01T00:00:0{second}Z', subresource: '{subresource}'}}"
+            )
+        };
+        let entries =
+            [entry("old", 1, ""), entry("new", 3, ""), entry("us", 4, ""), entry("s", 5, "status")];
+        let object = node(&format!("{{metadata: {{managedFields: [{}]}}}}", entries.join(", ")));
+        assert_eq!(last_manager_but(&object, "us"), Some("new"));
+        assert_eq!(last_manager_but(&node("{}"), "us"), None);
     }
 
     #[test]

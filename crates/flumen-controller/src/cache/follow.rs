@@ -1,6 +1,6 @@
 //! A list and the watch behind it, for as long as the controller runs.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use flumen_kube::{Client, Cluster as _, Event, ListOptions, Resource, WatchOptions};
 use flumen_object::Gvk;
@@ -8,10 +8,10 @@ use flumen_yaml::Node;
 use futures_util::StreamExt as _;
 use tokio::time::sleep;
 
+use super::Definitions;
+
 /// Before a list or a watch that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Before it is looked again whether a kind is served.
-const UNSERVED_PAUSE: Duration = Duration::from_secs(2);
 
 /// Receives what happens to the objects of a kind.
 pub(super) trait Observer: Send + Sync {
@@ -41,8 +41,17 @@ impl Scope {
     }
 }
 
+/// The cluster that is followed, and who tells when it begins to serve a kind.
+#[derive(Clone)]
+pub(crate) struct Followed {
+    pub(crate) client: Client,
+    pub(crate) definitions: Arc<Definitions>,
+}
+
 /// Tells `observer` what happens, for ever. A kind that is not served is waited for.
-pub(super) async fn follow(client: Client, scope: Scope, observer: impl Observer) {
+pub(super) async fn follow(cluster: Followed, scope: Scope, observer: impl Observer) {
+    let Followed { client, definitions } = cluster;
+    let mut vigil = definitions.vigil(&scope.gvk);
     loop {
         match client.resource(&scope.gvk).await {
             Ok(Some(resource)) => {
@@ -51,7 +60,7 @@ pub(super) async fn follow(client: Client, scope: Scope, observer: impl Observer
             }
             Ok(None) => {
                 observer.unserved();
-                sleep(UNSERVED_PAUSE).await;
+                vigil.until_worth_a_look().await;
             }
             Err(error) => {
                 tracing::warn!(kind = %scope.gvk.kind, %error, "cannot ask how a kind is served");
@@ -114,7 +123,7 @@ async fn list_and_watch(
     }
 }
 
-fn set_version(from: &mut String, object: &Node) {
+pub(super) fn set_version(from: &mut String, object: &Node) {
     if let Some(version) = object.at(&["metadata", "resourceVersion"]).and_then(Node::as_str) {
         version.clone_into(from);
     }

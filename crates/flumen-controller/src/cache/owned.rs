@@ -11,9 +11,9 @@ use std::{
 };
 
 use flumen_apply::{Sight, Sighting, Watched};
-use flumen_diff::{ObjectDigest, Takeover};
+use flumen_diff::{ObjectDigest, Takeover, last_manager_but};
 use flumen_health::{Health, HealthRules, Status};
-use flumen_kube::{Client, Resource};
+use flumen_kube::Resource;
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::follow::{Observer, Scope, follow, version};
+use super::follow::{Followed, Observer, Scope, follow, version};
 
 /// The marks of objects that were applied, and the manager that applied them.
 #[derive(Clone, Debug)]
@@ -40,10 +40,12 @@ pub(crate) struct Moved {
     pub(crate) id: ObjectId,
     /// `None` when it is gone.
     pub(crate) digest: Option<ObjectDigest>,
+    /// Who has changed it, as far as it tells.
+    pub(crate) by: Option<String>,
 }
 
 pub(crate) struct Owned {
-    client: Client,
+    cluster: Followed,
     hand: Hand,
     kinds: Mutex<BTreeMap<Gvk, Seen>>,
     moved: Box<dyn Fn(Moved) + Send + Sync>,
@@ -73,12 +75,12 @@ struct Known {
 
 impl Owned {
     pub(crate) fn new(
-        client: Client,
+        cluster: Followed,
         hand: Hand,
         moved: impl Fn(Moved) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
-            client,
+            cluster,
             hand,
             kinds: Mutex::default(),
             moved: Box::new(moved),
@@ -114,7 +116,7 @@ impl Owned {
         };
         let observer = OfKind { owned: self.this.clone(), gvk: gvk.clone() };
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        watches.spawn(follow(self.client.clone(), scope, observer));
+        watches.spawn(follow(self.cluster.clone(), scope, observer));
     }
 
     /// Waits until all objects of all kinds that are watched are known.
@@ -176,7 +178,8 @@ impl Owned {
             // Both the one that lost it and the one that has it now.
             let former = former.filter(|former| Some(former) != owner.as_ref());
             for owner in former.into_iter().chain(owner) {
-                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest) });
+                let by = last_manager_but(object, &self.hand.manager).map(str::to_owned);
+                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest), by });
             }
         }
     }
@@ -202,7 +205,7 @@ impl Owned {
             });
         }
         if let Some(owner) = known.owner {
-            (self.moved)(Moved { owner, id, digest: None });
+            (self.moved)(Moved { owner, id, digest: None, by: None });
         }
     }
 }

@@ -6,12 +6,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use flumen_kube::Client;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text};
 
 use super::{
-    follow::{Observer, Scope, follow, version},
+    follow::{Followed, Observer, Scope, follow, version},
     reflected::{Name, name},
 };
 
@@ -25,7 +24,7 @@ pub(crate) struct Referenced {
 
 /// Follows the objects of one kind for ever: all of them, or those with these labels.
 pub(crate) async fn watch(
-    client: Client,
+    cluster: Followed,
     kind: &'static str,
     namespace: Option<String>,
     selector: Option<String>,
@@ -33,7 +32,7 @@ pub(crate) async fn watch(
 ) {
     let scope =
         Scope { gvk: Gvk::new(&Text::literal("v1"), Text::literal(kind)), namespace, selector };
-    follow(client, scope, OfKind { kind, changed, known: Mutex::default() }).await;
+    follow(cluster, scope, OfKind { kind, changed, known: Mutex::default() }).await;
 }
 
 struct OfKind<F> {

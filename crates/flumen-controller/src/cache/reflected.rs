@@ -6,12 +6,11 @@ use std::{
 };
 
 use flumen_api::{Kind, Malformed};
-use flumen_kube::Client;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text, to_json};
 use tokio::sync::watch;
 
-use super::follow::{Observer, Scope, follow, version};
+use super::follow::{Followed, Observer, Scope, follow, version};
 
 /// Namespace and name.
 pub(crate) type Name = (String, String);
@@ -50,13 +49,13 @@ impl<K: Kind> Reflected<K> {
     /// Follows the cluster for ever.
     pub(crate) async fn follow(
         self: Arc<Self>,
-        client: Client,
+        cluster: Followed,
         namespace: Option<String>,
         selector: Option<String>,
     ) {
         let api_version = Text::from(K::api_version());
         let scope = Scope { gvk: Gvk::new(&api_version, K::KIND.into()), namespace, selector };
-        follow(client, scope, self).await;
+        follow(cluster, scope, self).await;
     }
 
     /// Waits until it is known what there is: without that, something that is there would seem to be missing.

@@ -1,18 +1,23 @@
-//! Whether the Kustomizations that one depends on are ready.
+//! Whether what a Kustomization depends on is ready: others of its kind, or objects of any kind.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use flumen_api::{Artifact, ConditionStatus, Dependency, Kustomization, READY, condition};
 use flumen_health::ReadyExpression;
 use flumen_kube::{Cluster as _, ObjectName};
-use flumen_object::Gvk;
+use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 
 use super::{
     failure::{Failure, Said},
     outcome::INVALID_CEL,
 };
-use crate::{Controller, queue::Next, status::resource};
+use crate::{
+    Controller,
+    cache::{depended::Known, reflected::Name},
+    queue::Next,
+    status::resource,
+};
 
 const REASON: &str = "DependencyNotReady";
 
@@ -22,8 +27,36 @@ pub(crate) fn depends_on(object: &Kustomization) -> impl Iterator<Item = (String
     of_kustomizations.map(|one| (object.namespace_of(one).to_owned(), one.name.clone()))
 }
 
+/// Objects of other kinds that a Kustomization depends on. Those that are in no namespace have that of the Kustomization
+/// here, too: only a server knows better.
+pub(crate) fn depends_on_objects(object: &Kustomization) -> impl Iterator<Item = ObjectId> {
+    let of_others = object.spec.depends_on.iter().filter(|one| !is_kustomization(one));
+    of_others.map(|one| id(object, one))
+}
+
+/// Whether a Kustomization asks with an expression of its own whether another is ready.
+pub(crate) fn has_expression_on(object: &Kustomization, (namespace, name): &Name) -> bool {
+    object.spec.depends_on.iter().any(|one| {
+        is_kustomization(one)
+            && one.ready_expr.is_some()
+            && one.name == *name
+            && object.namespace_of(one) == namespace
+    })
+}
+
 fn is_kustomization(dependency: &Dependency) -> bool {
     dependency.kind.as_deref().is_none_or(|kind| kind == "Kustomization")
+}
+
+fn id(object: &Kustomization, dependency: &Dependency) -> ObjectId {
+    let gvk = if is_kustomization(dependency) {
+        resource::<Kustomization>().gvk
+    } else {
+        let api_version = Text::from(dependency.api_version.clone().unwrap_or_default());
+        Gvk::new(&api_version, Text::from(dependency.kind.clone().unwrap_or_default()))
+    };
+    let namespace = Text::from(object.namespace_of(dependency));
+    ObjectId { gvk, namespace, name: Text::from(dependency.name.as_str()) }
 }
 
 /// Fails unless everything is ready. What is not is told by the first one in the order of the list.
@@ -36,13 +69,16 @@ pub(super) async fn check(
         return Err(not_ready(controller, format!("dependency cycle {cycle}"), Next::Rest));
     }
     for dependency in &object.spec.depends_on {
-        // A Kustomization wakes those who wait for it. Objects of other kinds are not watched, so they are looked at again.
-        let (met, next) = if is_kustomization(dependency) {
-            (on_kustomization(controller, object, dependency, artifact).await, Next::Rest)
+        let met = if is_kustomization(dependency) {
+            on_kustomization(controller, object, dependency, artifact).await
         } else {
-            let again = Next::After(controller.options.requeue_dependency);
-            (on_object(controller, object, dependency).await, again)
+            on_object(controller, object, dependency).await
         };
+        // What is watched wakes those who wait for it. What is not, or not yet, is looked at again.
+        let is_watched = is_kustomization(dependency)
+            || !matches!(controller.depended.get(&id(object, dependency)), Known::Nothing);
+        let again = Next::After(controller.options.requeue_dependency);
+        let next = if is_watched { Next::Rest } else { again };
         met.map_err(|unmet| match unmet {
             Unmet::NotReady(message) => not_ready(controller, message, next),
             Unmet::Invalid(error) => Failure::terminal(
@@ -87,8 +123,7 @@ async fn on_kustomization(
         }
     };
     if let Some(expression) = &dependency.ready_expr {
-        let gvk = resource::<Kustomization>().gvk;
-        by_expression(controller, object, dependency, &gvk, namespace, expression).await?;
+        by_expression(controller, object, dependency, expression).await?;
         if !controller.options.additive_dependency_checks {
             return Ok(());
         }
@@ -109,25 +144,21 @@ async fn on_kustomization(
     Ok(())
 }
 
-/// A dependency on an object of another kind, which is read from the server.
+/// A dependency on an object of another kind.
 async fn on_object(
     controller: &Controller,
     object: &Kustomization,
     dependency: &Dependency,
 ) -> Result<(), Unmet> {
-    let api_version = Text::from(dependency.api_version.clone().unwrap_or_default());
-    let kind = Text::from(dependency.kind.clone().unwrap_or_default());
-    let gvk = Gvk::new(&api_version, kind);
-    let namespace = object.namespace_of(dependency);
     if let Some(expression) = &dependency.ready_expr {
-        return by_expression(controller, object, dependency, &gvk, namespace, expression).await;
+        return by_expression(controller, object, dependency, expression).await;
     }
-    let there = read(controller, &gvk, namespace, &dependency.name).await?;
+    let there = read(controller, &id(object, dependency)).await?;
     let health = flumen_health::HealthRules::default().assess(&there, &[], jiff::Timestamp::now());
     if dependency.ready == Some(false) || health.status == flumen_health::Status::Current {
         return Ok(());
     }
-    let subject = flumen_object::ObjectId::of(&there);
+    let subject = ObjectId::of(&there);
     Err(Unmet::NotReady(format!("dependency '{subject}' is not ready: {}", health.message)))
 }
 
@@ -135,50 +166,56 @@ async fn by_expression(
     controller: &Controller,
     object: &Kustomization,
     dependency: &Dependency,
-    gvk: &Gvk,
-    namespace: &str,
     expression: &str,
 ) -> Result<(), Unmet> {
     let name = &dependency.name;
     let compiled = ReadyExpression::new(expression).map_err(|error| {
         Unmet::Invalid(format!("terminal error: failed to evaluate dependency {name}: {error}"))
     })?;
-    let this_gvk = resource::<Kustomization>().gvk;
     let metadata = &object.metadata;
-    let this = read(controller, &this_gvk, &metadata.namespace, &metadata.name).await?;
-    let there = read(controller, gvk, namespace, name).await?;
+    let this = ObjectId {
+        gvk: resource::<Kustomization>().gvk,
+        namespace: Text::from(metadata.namespace.as_str()),
+        name: Text::from(metadata.name.as_str()),
+    };
+    let this = read(controller, &this).await?;
+    let there = read(controller, &id(object, dependency)).await?;
     match compiled.is_ready(&this, &there) {
         Ok(true) => Ok(()),
         Ok(false) => Err(Unmet::NotReady(format!(
-            "dependency '{namespace}/{name}' is not ready according to readyExpr eval"
+            "dependency '{}/{name}' is not ready according to readyExpr eval",
+            object.namespace_of(dependency)
         ))),
         Err(error) => Err(Unmet::NotReady(error.to_string())),
     }
 }
 
-async fn read(
-    controller: &Controller,
-    gvk: &Gvk,
-    namespace: &str,
-    name: &str,
-) -> Result<Node, Unmet> {
+/// An object as it is: from the watch, or from the server while that has told nothing.
+async fn read(controller: &Controller, id: &ObjectId) -> Result<Arc<Node>, Unmet> {
+    let ObjectId { gvk, namespace, name } = id;
     let not_found = |why: &dyn std::fmt::Display| {
         Unmet::NotReady(format!("dependency '{namespace}/{name}' not found: {why}"))
     };
+    let known = controller.depended.get(id);
+    if let Known::There(node) = known {
+        return Ok(node);
+    }
     let resource = controller.client.resource(gvk).await.map_err(|error| not_found(&error))?;
     let Some(resource) = resource else {
         let (kind, version) = (&gvk.kind, gvk.api_version());
         return Err(not_found(&format!("no matches for kind \"{kind}\" in version \"{version}\"")));
     };
-    let object = ObjectName { resource: &resource, namespace, name };
-    match controller.client.get(object).await {
-        Ok(Some(node)) => Ok(node),
-        Ok(None) => {
-            let plural = format!("{}.{}", resource.plural, gvk.group);
-            Err(not_found(&format!("{plural} \"{name}\" not found")))
-        }
-        Err(error) => Err(not_found(&error)),
-    }
+    let found = if matches!(known, Known::Missing) {
+        None
+    } else {
+        let object = ObjectName { resource: &resource, namespace, name };
+        controller.client.get(object).await.map_err(|error| not_found(&error))?
+    };
+    found.map(Arc::new).ok_or_else(|| {
+        let dot = if gvk.group.is_empty() { "" } else { "." };
+        let plural = format!("{}{dot}{}", resource.plural, gvk.group);
+        not_found(&format!("{plural} \"{name}\" not found"))
+    })
 }
 
 /// The way from an object back to itself along its dependencies, if there is one.

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The annotation whose value is the revision for which most of an inventory may be deleted.
-pub(super) const ALLOW_LARGE_PRUNE: &str = "kustomize.toolkit.fluxcd.io/allow-large-prune";
+pub(crate) const ALLOW_LARGE_PRUNE: &str = "kustomize.toolkit.fluxcd.io/allow-large-prune";
 
 /// Whether the user has allowed the revision at hand to delete most of what there is.
 pub(super) fn allows_large_prune(object: &Kustomization, revision: &str) -> bool {

@@ -39,14 +39,14 @@ pub(super) fn step_message(what: &str, revision: &str, object: &Kustomization) -
     format!("{what} for revision {revision} with a timeout of {timeout}")
 }
 
-/// What is said of an apply that failed: why, and what had changed by then.
+/// What is said of an apply that failed: why, in the words of `text`, and what had changed by then.
 pub(super) fn apply_failure(
     error: &flumen_apply::Error,
+    text: &str,
     changes: &[Change],
     retry: Duration,
 ) -> Failure {
     use flumen_apply::Error;
-    let text = error.to_string();
     match error {
         Error::PruneFailed(_) => Failure::of_work("PruneFailed", text, retry),
         Error::PruneGuarded { .. } => {

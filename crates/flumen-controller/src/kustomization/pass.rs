@@ -4,6 +4,7 @@
 //! that only when objects are about to appear that the inventory does not name, and when it takes longer than a second.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,9 +12,10 @@ use std::{
 use flumen_api::{
     ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
 };
-use flumen_apply::{Action, Change, Inventory, Progress, Report, Watched as _};
+use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
 use flumen_health::HealthRules;
+use flumen_object::Gvk;
 use jiff::Timestamp;
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit},
@@ -22,12 +24,13 @@ use tokio::{
 
 use super::{
     STATUS_MANAGER, artifact, build, depends,
+    drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize, flux_components,
+    late::Changes,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, apply_failure, close, fail, handle_request, lines, record,
-        step_message, succeed,
+        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, record, step_message, succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -75,10 +78,12 @@ pub(crate) async fn reconcile(
         started: Instant::now(),
         permit: Mutex::new(Some(permit)),
         waits: Notify::new(),
+        news: Notify::new(),
         state: Mutex::new(State {
             object: object.as_ref().clone(),
             written: object,
             build_digest: None,
+            awaited: BTreeSet::new(),
         }),
     };
     pass.run().await
@@ -91,6 +96,8 @@ pub(super) struct Pass<'a> {
     permit: Mutex<Option<OwnedSemaphorePermit>>,
     /// All that is left is to wait for health.
     pub(super) waits: Notify,
+    /// There is something to show to those who look at the object meanwhile.
+    pub(super) news: Notify,
     state: Mutex<State>,
 }
 
@@ -101,6 +108,8 @@ pub(super) struct State {
     written: Arc<Kustomization>,
     /// Set when the build has succeeded.
     build_digest: Option<String>,
+    /// The kinds that objects wait for.
+    pub(super) awaited: BTreeSet<Gvk>,
 }
 
 impl Pass<'_> {
@@ -108,7 +117,7 @@ impl Pass<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn object(&self) -> Kustomization {
+    pub(super) fn object(&self) -> Kustomization {
         self.state().object.clone()
     }
 
@@ -116,6 +125,7 @@ impl Pass<'_> {
         if self.state().object.spec.suspend {
             return self.end_suspended().await;
         }
+        self.forget_missed();
         let outcome = {
             let work = self.work();
             tokio::pin!(work);
@@ -124,12 +134,19 @@ impl Pass<'_> {
             let shown = sleep(SHOWN_AFTER);
             tokio::pin!(shown);
             let mut is_shown = false;
+            let mut providers = self.controller.providers.news();
             loop {
+                let is_waiting = !self.state().awaited.is_empty();
                 tokio::select! {
                     outcome = &mut work => break outcome,
                     failure = &mut superseded => break Err(failure),
                     () = &mut shown, if !is_shown => {
                         is_shown = true;
+                        self.show().await;
+                    }
+                    () = self.news.notified(), if is_shown => self.show().await,
+                    Ok(()) = providers.changed(), if is_shown && is_waiting => {
+                        self.tell_awaited();
                         self.show().await;
                     }
                 }
@@ -155,6 +172,8 @@ impl Pass<'_> {
     async fn work(&self) -> Result<Success, Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
+        let mode =
+            Mode::of(&object).map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         depends::check(controller, &object, &artifact).await?;
@@ -177,6 +196,7 @@ impl Pass<'_> {
             && let Some(input) = remembered.input.is_same(&input, tree.as_ref())
         {
             self.state().build_digest = Some(remembered.digest.clone());
+            self.forget_drift();
             controller.memory.set(self.key, Remembered { input, ..remembered });
             return Ok(Success::of(&artifact));
         }
@@ -184,6 +204,7 @@ impl Pass<'_> {
             .await
             .map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
         self.state().build_digest = Some(built.digest.clone());
+        controller.providers.built(&self.name(), &built.objects);
 
         self.step("Detecting drift", revision);
         check_encryption(&built.objects).map_err(|error| {
@@ -199,11 +220,19 @@ impl Pass<'_> {
         } else {
             built.objects
         };
+        let known = controller.memory.inventory(self.key);
+        let (before, unreadable) = store::read(object.status.inventory.as_ref(), known.as_ref());
+        if mode == Mode::Report && is_applied(&object, revision, &built.digest) {
+            let (objects, before) = (objects.clone(), before.clone());
+            let reported =
+                self.report_drift(&object, &target, &rules, objects, before, revision).await?;
+            if let Some(waited) = reported {
+                self.check_health(&object, &target, rules, &waited, &[], revision).await?;
+                return Ok(Success::of(&artifact));
+            }
+        }
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
-        let remembered = controller.memory.inventory(self.key);
-        let (before, unreadable) =
-            store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
         let applied =
             flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
@@ -221,8 +250,13 @@ impl Pass<'_> {
             (Ok(_), Some(unreadable)) => {
                 return Err(Failure::of_work("ReconciliationFailed", unreadable, retry));
             }
-            (Err(error), _) => return Err(apply_failure(&error, &changes, retry)),
+            (Err(error), _) => {
+                return Err(self.apply_failure(&target, &error, &changes, retry).await);
+            }
         };
+        let is_repeated = object.status.observed_generation == object.metadata.generation
+            && remembered.is_some_and(|remembered| remembered.digest == built.digest);
+        self.tell_contests(&changes, is_repeated, revision);
 
         self.check_health(&object, &target, rules, &outcome.waited, &changes, revision).await?;
         let remembered =
@@ -383,21 +417,6 @@ impl Pass<'_> {
         next
     }
 
-    fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
-        if !is_applied {
-            return;
-        }
-        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
-            changes.iter().partition(|change| change.action == Action::Deleted);
-        for changes in [applied, pruned] {
-            let lines = lines(changes.into_iter());
-            if !lines.is_empty() {
-                let object = self.object();
-                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
-            }
-        }
-    }
-
     pub(super) fn post(
         &self,
         object: &Kustomization,
@@ -415,34 +434,5 @@ impl Pass<'_> {
             metadata.push(("commit_status", "update"));
         }
         self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
-    }
-}
-
-/// Collects what a run does, and lets others work while it waits for kinds.
-struct Changes<'a> {
-    pass: &'a Pass<'a>,
-    changes: Mutex<Vec<Change>>,
-}
-
-impl<'a> Changes<'a> {
-    const fn new(pass: &'a Pass<'a>) -> Self {
-        Self { pass, changes: Mutex::new(Vec::new()) }
-    }
-
-    fn into_changes(self) -> Vec<Change> {
-        self.changes.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Report for Changes<'_> {
-    fn report(&self, progress: &Progress<'_>) {
-        match progress {
-            Progress::Changed(change) => {
-                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((*change).clone());
-            }
-            Progress::Deferred(_) | Progress::Waiting(_) => self.pass.rest(),
-            Progress::Reviewing { .. } => {}
-        }
     }
 }

@@ -370,6 +370,7 @@ fn resource(kind: &str) -> Resource {
         "Lease" => ("coordination.k8s.io/v1", "leases"),
         "Deployment" => ("apps/v1", "deployments"),
         "Widget" => ("example.com/v1", "widgets"),
+        "Gadget" => ("late.example.com/v1", "gadgets"),
         other => panic!("no such kind: {other}"),
     };
     Resource {
@@ -383,6 +384,30 @@ fn resource(kind: &str) -> Resource {
 fn node(value: &Value) -> Node {
     let text = serde_json::to_string(value).expect("JSON");
     read(&text.as_str().into(), 1, &Budget::default()).expect("JSON is YAML").remove(0)
+}
+
+/// The definition of a kind in some group, such as `widgets.example.com`.
+pub(crate) fn definition(name: &str, kind: &str) -> Value {
+    let (plural, group) = name.split_once('.').expect("a plural and a group");
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": name},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "x-kubernetes-preserve-unknown-fields": true,
+                }},
+            }],
+        },
+    })
 }
 
 /// A `ConfigMap` as a manifest.

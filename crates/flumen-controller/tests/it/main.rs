@@ -6,6 +6,7 @@ mod fixture;
 mod crash;
 mod delivery;
 mod dependencies;
+mod drift;
 mod failures;
 mod operations;
 mod peer;

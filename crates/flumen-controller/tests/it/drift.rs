@@ -1,0 +1,126 @@
+//! Objects that somebody else changes.
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Stage, condition, config_map};
+
+const MODE: &str = "kustomize.toolkit.fluxcd.io/drift";
+
+fn set_mode(stage: &Stage, mode: &Value) {
+    let annotations = json!({ MODE: mode });
+    stage.patch("Kustomization", "app", &json!({"metadata": {"annotations": annotations}}));
+}
+
+fn until_said(stage: &Stage, reason: &str) -> String {
+    let object = stage.until_object("Kustomization", "app", |object| {
+        condition(object, "Drifted")["reason"] == reason
+    });
+    condition(&object, "Drifted")["message"].as_str().expect("a message").to_owned()
+}
+
+fn until_event(stage: &Stage, reason: &str) -> Value {
+    Stage::until(&format!("an event tells of {reason}"), || {
+        let events = stage.events("Kustomization", "app");
+        events.into_iter().find(|event| event["reason"] == reason)
+    })
+}
+
+#[test]
+fn drift_is_reported_and_left_when_that_is_asked_for() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1")), ("two.yaml", &config_map("two", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    set_mode(&stage, &json!("report"));
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "mine"}}));
+    let message = until_said(&stage, "DriftDetected");
+    let one =
+        format!("ConfigMap/{}/one (changed by somebody) is not as in revision", stage.namespace);
+    assert!(message.starts_with(&one), "{message}");
+    assert!(message.contains(MODE), "it says what to do: {message}");
+    assert_eq!(until_event(&stage, "DriftDetected")["type"], "Warning");
+    // A pass that somebody asks for leaves it, too.
+    let at = stage.request("Kustomization", "app");
+    let object = stage.until_object("Kustomization", "app", |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+    });
+    assert_eq!(condition(&object, "Ready")["status"], "True");
+    assert_eq!(stage.get("ConfigMap", "one").expect("it is there")["data"]["key"], "mine");
+
+    // What is put back is told as well.
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "mine", "other": "x"}}));
+    stage.delete("ConfigMap", "two");
+    stage.until_object("Kustomization", "app", |object| {
+        let message = condition(object, "Drifted")["message"].as_str().unwrap_or_default();
+        message.contains("/two (deleted) are not as in revision")
+    });
+    assert!(stage.get("ConfigMap", "two").is_none());
+
+    // A new revision is applied.
+    stage.push(&[("one.yaml", &config_map("one", "2")), ("two.yaml", &config_map("two", "2"))]);
+    stage.request("OCIRepository", "app");
+    stage.until_object("ConfigMap", "two", |object| object["data"]["key"] == "2");
+    stage.until_object("Kustomization", "app", |object| condition(object, "Drifted").is_null());
+
+    // And so is everything when the mode changes.
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "mine"}}));
+    until_said(&stage, "DriftDetected");
+    set_mode(&stage, &Value::Null);
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "2");
+    stage.until_object("Kustomization", "app", |object| condition(object, "Drifted").is_null());
+}
+
+#[test]
+fn a_mode_that_nobody_knows_stops_the_kustomization_and_says_so() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    set_mode(&stage, &json!("r\u{e9}port\n"));
+    let message = stage.until_failed("app", "InvalidAnnotation");
+    let text = "annotation kustomize.toolkit.fluxcd.io/drift is \"r\u{e9}port\\n\": \
+                use \"report\" or \"correct\", or remove it";
+    assert_eq!(message, text);
+    set_mode(&stage, &json!("correct"));
+    stage.until_ready("app");
+}
+
+#[test]
+fn an_object_that_two_fight_for_is_left_until_the_interval() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    for round in 0..3 {
+        let theirs = format!("theirs {round}");
+        stage.patch("ConfigMap", "one", &json!({"data": {"key": theirs}}));
+        stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+    }
+    let message = until_said(&stage, "TugOfWar");
+    let one = format!("ConfigMap/{}/one is changed again and again by somebody", stage.namespace);
+    assert!(message.starts_with(&one), "{message}");
+    assert!(message.contains("only every 10m0s"), "{message}");
+    assert_eq!(until_event(&stage, "TugOfWar")["message"], message);
+
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "theirs"}}));
+    // Another object of the same kind shows that the watch has told of both by now.
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "theirs to stay"}}));
+    let at = stage.request("OCIRepository", "app");
+    stage.until_object("OCIRepository", "app", |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+    });
+    assert_eq!(
+        stage.get("ConfigMap", "one").expect("it is there")["data"]["key"],
+        "theirs to stay"
+    );
+
+    // The interval is over, or somebody asks: it is set back, and still fought for.
+    stage.request("Kustomization", "app");
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+    // Nobody has touched it since, so it is over.
+    stage.request("Kustomization", "app");
+    stage.until_object("Kustomization", "app", |object| condition(object, "Drifted").is_null());
+}
