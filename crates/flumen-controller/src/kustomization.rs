@@ -5,6 +5,8 @@
 
 mod artifact;
 mod build;
+mod changes;
+mod decryption;
 mod depends;
 mod failure;
 mod finalize;

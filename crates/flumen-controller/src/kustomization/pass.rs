@@ -11,8 +11,9 @@ use std::{
 use flumen_api::{
     ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
 };
-use flumen_apply::{Action, Change, Inventory, Progress, Report, Watched as _};
+use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
+use flumen_fs::Tree;
 use flumen_health::HealthRules;
 use jiff::Timestamp;
 use tokio::{
@@ -21,13 +22,15 @@ use tokio::{
 };
 
 use super::{
-    STATUS_MANAGER, artifact, build, depends,
+    STATUS_MANAGER, artifact, build,
+    changes::Changes,
+    decryption, depends,
     failure::{Failure, Said},
     finalize,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, apply_failure, close, fail, handle_request, lines, record,
-        step_message, succeed,
+        PROGRESSING, Revision, SUCCEEDED, apply_failure, close, fail, handle_request, lines,
+        lines_of_writes, record, step_message, succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -61,7 +64,7 @@ pub(crate) async fn reconcile(
         }
     };
     if object.metadata.deletion_timestamp.is_some() {
-        return finalize::finalize(controller, key, &object).await;
+        return finalize::finalize(controller, key, &object, permit).await;
     }
     let client = &controller.client;
     let object =
@@ -78,6 +81,7 @@ pub(crate) async fn reconcile(
         state: Mutex::new(State {
             object: object.as_ref().clone(),
             written: object,
+            revision: None,
             build_digest: None,
         }),
     };
@@ -99,6 +103,8 @@ pub(super) struct State {
     pub(super) object: Kustomization,
     /// The object as the cluster has it.
     written: Arc<Kustomization>,
+    /// Set when the source has been found.
+    revision: Option<Revision>,
     /// Set when the build has succeeded.
     build_digest: Option<String>,
 }
@@ -152,17 +158,18 @@ impl Pass<'_> {
         failure.saying(Said::Info(said))
     }
 
-    async fn work(&self) -> Result<Success, Failure> {
+    async fn work(&self) -> Result<(), Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
+        self.state().revision = Some(Revision::of(&artifact));
         depends::check(controller, &object, &artifact).await?;
 
         let revision = artifact.revision.as_str();
         self.step("Fetching manifests", revision);
         let tree = artifact::tree(controller, &artifact).await?;
-        build::check_path(tree.as_ref(), &object.spec.path)
+        build::check_path(&tree, &object.spec.path)
             .map_err(|error| Failure::of_work("ArtifactFailed", error, retry))?;
 
         self.state().object.status.last_attempted_revision = Some(revision.to_owned());
@@ -178,22 +185,15 @@ impl Pass<'_> {
         {
             self.state().build_digest = Some(remembered.digest.clone());
             controller.memory.set(self.key, Remembered { input, ..remembered });
-            return Ok(Success::of(&artifact));
+            return Ok(());
         }
-        let built = build::build(controller, &object, tree, input)
-            .await
-            .map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
+        let built = self.build(&object, tree, input).await;
+        let built = built.map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
         self.state().build_digest = Some(built.digest.clone());
 
         self.step("Detecting drift", revision);
-        check_encryption(&built.objects).map_err(|error| {
-            let reason = match &object.spec.decryption {
-                None => "ReconciliationFailed",
-                // It is asked for, and not there yet.
-                Some(_) => "BuildFailed",
-            };
-            Failure::of_work(reason, error.to_string(), retry)
-        })?;
+        check_encryption(&built.objects)
+            .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
@@ -209,8 +209,10 @@ impl Pass<'_> {
         if let Some(inventory) = &committed {
             self.state().object.status.inventory = Some(store::entries(inventory));
         }
-        let changes = changes.into_changes();
-        self.tell_changes(revision, &changes, committed.is_some());
+        let (changes, pruned) = changes.into_parts();
+        if committed.is_some() {
+            self.tell(&lines_of_writes(&changes));
+        }
         let outcome = match (applied, unreadable) {
             (Ok(outcome), None) => outcome,
             (Ok(_), Some(unreadable)) => {
@@ -218,12 +220,23 @@ impl Pass<'_> {
             }
             (Err(error), _) => return Err(apply_failure(&error, &changes, retry)),
         };
+        self.tell(&lines(&pruned));
 
         self.check_health(&object, &target, rules, &outcome.waited, &changes, revision).await?;
         let remembered =
             Remembered { input: built.input, digest: built.digest, inventory: outcome.inventory };
         controller.memory.set(self.key, remembered);
-        Ok(Success::of(&artifact))
+        Ok(())
+    }
+
+    async fn build(
+        &self,
+        object: &Kustomization,
+        tree: Arc<dyn Tree>,
+        input: build::Input,
+    ) -> Result<build::Built, String> {
+        decryption::check_keys(self.controller, object).await?;
+        build::build(self.controller, object, tree, input).await
     }
 
     /// Whether everything is applied and healthy as the last pass has left it, by what the watches tell.
@@ -327,14 +340,17 @@ impl Pass<'_> {
     }
 
     /// Says what came of the pass, in one write.
-    async fn end(&self, outcome: Result<Success, Failure>) -> Next {
+    async fn end(&self, outcome: Result<(), Failure>) -> Next {
         let took = self.started.elapsed();
         let interval = self.state().object.spec.interval;
         let (before, after, next) = {
             let mut state = self.state();
+            let state = &mut *state;
             let next = match &outcome {
-                Ok(success) => {
-                    succeed(&mut state.object, success);
+                Ok(()) => {
+                    if let Some(revision) = &state.revision {
+                        succeed(&mut state.object, revision);
+                    }
                     Next::After(self.controller.options.jittered(interval.0))
                 }
                 Err(failure) => {
@@ -343,8 +359,8 @@ impl Pass<'_> {
                 }
             };
             handle_request(&mut state.object);
-            if let Some(digest) = state.build_digest.clone() {
-                record(&mut state.object, digest, took);
+            if let (Some(revision), Some(digest)) = (&state.revision, state.build_digest.clone()) {
+                record(&mut state.object, revision, digest, took);
             }
             (state.written.clone(), state.object.clone(), next)
         };
@@ -357,87 +373,43 @@ impl Pass<'_> {
         }
         let took = GoDuration(took);
         match &outcome {
-            Ok(success) => {
-                tracing::info!(object = %self.key, revision = %success.revision, %took, "applied");
+            Ok(()) => {
+                let revision = after.status.last_applied_revision.as_deref().unwrap_or_default();
+                tracing::info!(object = %self.key, revision, %took, "applied");
                 let message = format!("Reconciliation finished in {took}, next run in {interval}");
-                let revision = &success.revision;
-                self.post(&after, Severity::Info, SUCCEEDED, &message, revision, true);
+                self.post_with(Severity::Info, SUCCEEDED, &message, &[("commit_status", "update")]);
             }
             Err(failure) => {
                 tracing::error!(object = %self.key, reason = failure.reason, error = %failure.message, "failed");
-                let revision = after.status.last_attempted_revision.clone().unwrap_or_default();
                 let (severity, message) = match &failure.event {
                     Said::Nothing => return next,
                     Said::Message => (Severity::Error, &failure.message),
                     Said::Error(message) => (Severity::Error, message),
                     Said::Info(message) => (Severity::Info, message),
                 };
-                self.post(&after, severity, failure.reason, message, &revision, false);
+                self.post(severity, failure.reason, message);
             }
         }
         next
     }
 
-    fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
-        if !is_applied {
-            return;
-        }
-        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
-            changes.iter().partition(|change| change.action == Action::Deleted);
-        for changes in [applied, pruned] {
-            let lines = lines(changes.into_iter());
-            if !lines.is_empty() {
-                let object = self.object();
-                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
-            }
+    /// Tells what was done to objects, if anything.
+    fn tell(&self, lines: &str) {
+        if !lines.is_empty() {
+            self.post(Severity::Info, PROGRESSING, lines);
         }
     }
 
-    pub(super) fn post(
-        &self,
-        object: &Kustomization,
-        severity: Severity,
-        reason: &str,
-        message: &str,
-        revision: &str,
-        updates_commit_status: bool,
-    ) {
-        let mut metadata = Vec::new();
-        if !revision.is_empty() {
-            metadata.push(("revision", revision));
-        }
-        if updates_commit_status {
-            metadata.push(("commit_status", "update"));
-        }
-        self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
-    }
-}
-
-/// Collects what a run does, and lets others work while it waits for kinds.
-struct Changes<'a> {
-    pass: &'a Pass<'a>,
-    changes: Mutex<Vec<Change>>,
-}
-
-impl<'a> Changes<'a> {
-    const fn new(pass: &'a Pass<'a>) -> Self {
-        Self { pass, changes: Mutex::new(Vec::new()) }
+    /// Posts an event about the object as it is now.
+    pub(super) fn post(&self, severity: Severity, reason: &str, message: &str) {
+        self.post_with(severity, reason, message, &[]);
     }
 
-    fn into_changes(self) -> Vec<Change> {
-        self.changes.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Report for Changes<'_> {
-    fn report(&self, progress: &Progress<'_>) {
-        match progress {
-            Progress::Changed(change) => {
-                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((*change).clone());
-            }
-            Progress::Deferred(_) | Progress::Waiting(_) => self.pass.rest(),
-            Progress::Reviewing { .. } => {}
-        }
+    fn post_with(&self, severity: Severity, reason: &str, message: &str, more: &[(&str, &str)]) {
+        let state = self.state();
+        let mut metadata = state.revision.as_ref().map(Revision::metadata).unwrap_or_default();
+        metadata.extend_from_slice(more);
+        let events = &self.controller.kustomize_events;
+        events.post(&state.object, severity, reason, message, &metadata);
     }
 }
