@@ -17,6 +17,7 @@ mod pass;
 mod settings;
 mod store;
 mod target;
+mod words;
 
 pub(crate) use depends::depends_on;
 pub(crate) use pass::reconcile;

@@ -9,6 +9,7 @@
 
 mod checksum;
 pub mod git;
+mod go_words;
 pub mod ignore;
 pub mod import;
 pub mod oci;
@@ -16,4 +17,5 @@ pub mod serve;
 mod storage;
 
 pub use checksum::ChecksumError;
+pub use go_words::not_reached;
 pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};

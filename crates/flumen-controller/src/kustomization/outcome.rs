@@ -7,9 +7,10 @@ use flumen_api::{
     delete_condition, mark_reconciling, mark_stalled, set_condition,
 };
 use flumen_apply::Change;
+use flumen_object::ObjectId;
 use jiff::Timestamp;
 
-use super::{failure::Failure, finalize};
+use super::{failure::Failure, finalize, words};
 use crate::status::requested_at;
 
 pub(super) const PROGRESSING: &str = "Progressing";
@@ -57,11 +58,12 @@ pub(super) fn step_message(what: &str, revision: &str, object: &Kustomization) -
 /// What is said of an apply that failed: why, and what had changed by then.
 pub(super) fn apply_failure(
     error: &flumen_apply::Error,
+    first: Option<&ObjectId>,
     changes: &[Change],
     retry: Duration,
 ) -> Failure {
     use flumen_apply::Error;
-    let text = error.to_string();
+    let text = words::of_apply(error, first);
     match error {
         Error::PruneFailed(errors) => {
             let errors = errors.iter().map(|error| format!("{error};")).collect::<String>();

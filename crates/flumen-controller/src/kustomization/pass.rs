@@ -15,6 +15,7 @@ use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
 use flumen_fs::Tree;
 use flumen_health::HealthRules;
+use flumen_object::Object;
 use jiff::Timestamp;
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit},
@@ -200,6 +201,7 @@ impl Pass<'_> {
         let (before, unreadable) =
             store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
+        let first = built.objects.iter().next().map(Object::id);
         let applied =
             flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
         let committed = match &applied {
@@ -218,7 +220,7 @@ impl Pass<'_> {
             (Ok(_), Some(unreadable)) => {
                 return Err(Failure::of_work("ReconciliationFailed", unreadable, retry));
             }
-            (Err(error), _) => return Err(apply_failure(&error, &changes, retry)),
+            (Err(error), _) => return Err(apply_failure(&error, first.as_ref(), &changes, retry)),
         };
         self.tell(&lines(&pruned));
 
