@@ -10,6 +10,7 @@ mod decryption;
 mod depends;
 mod failure;
 mod finalize;
+mod flux_components;
 mod health;
 pub(crate) mod memory;
 mod outcome;
@@ -20,7 +21,9 @@ mod target;
 mod words;
 
 pub(crate) use depends::depends_on;
+pub use flux_components::is_flux_component;
 pub(crate) use pass::reconcile;
+pub use settings::owner;
 pub(crate) use settings::takeover;
 
 /// The manager of the fields that are applied: Flux's, so that objects change hands without a write.

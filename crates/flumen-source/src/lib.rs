@@ -3,7 +3,8 @@
 //! ```text
 //! registry ─▶ oci ─┐
 //! repository ─▶ git ┼─▶ ignore ─▶ Storage ─▶ Tree (builds)
-//! HTTP ─▶ import ──┘                └──────▶ serve (third parties)
+//! HTTP ─▶ import ──┤                └──────▶ serve (third parties)
+//! directory ─▶ local┘
 //! ```
 #![allow(clippy::disallowed_methods, reason = "keeps artifacts on disk")]
 
@@ -12,10 +13,12 @@ pub mod git;
 mod go_words;
 pub mod ignore;
 pub mod import;
+mod local;
 pub mod oci;
 pub mod serve;
 mod storage;
 
 pub use checksum::ChecksumError;
 pub use go_words::not_reached;
+pub use local::{LocalArtifact, LocalChanges, LocalSource};
 pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};

@@ -27,7 +27,7 @@ use super::{
     changes::Changes,
     decryption, depends,
     failure::{Failure, Said},
-    finalize,
+    finalize, flux_components,
     memory::Remembered,
     outcome::{
         PROGRESSING, Revision, SUCCEEDED, apply_failure, close, fail, handle_request, lines,
@@ -193,8 +193,24 @@ impl Pass<'_> {
         self.state().build_digest = Some(built.digest.clone());
 
         self.step("Detecting drift", revision);
+<<<<<<< HEAD
         check_encryption(&built.objects)
             .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
+=======
+        check_encryption(&built.objects).map_err(|error| {
+            let reason = match &object.spec.decryption {
+                None => "ReconciliationFailed",
+                // It is asked for, and not there yet.
+                Some(_) => "BuildFailed",
+            };
+            Failure::of_work(reason, error.to_string(), retry)
+        })?;
+        let objects = if target.is_ours {
+            flux_components::leave_alone(self, built.objects, &built.digest, revision)
+        } else {
+            built.objects
+        };
+>>>>>>> main
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
@@ -203,7 +219,7 @@ impl Pass<'_> {
         let store = StatusStore::new(self, before);
         let first = built.objects.iter().next().map(Object::id);
         let applied =
-            flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
+            flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
         let committed = match &applied {
             Ok(outcome) => Some(outcome.inventory.clone()),
             Err(_) => store.committed(),

@@ -8,3 +8,4 @@ mod dependencies;
 mod failures;
 mod requests;
 mod sources;
+mod words;

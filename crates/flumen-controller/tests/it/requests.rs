@@ -10,12 +10,7 @@ use crate::fixture::{Stage, config_map};
 #[test]
 fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     let slot: Arc<OnceLock<KubeProxy>> = Arc::default();
-    let proxies = slot.clone();
-    let stage = Stage::start_with(move |_| {
-        let cluster = KubeCluster::shared_with_controllers().expect("there is one");
-        let proxy = proxies.get_or_init(|| KubeProxy::start(cluster));
-        proxy.kubeconfig().to_owned()
-    });
+    let stage = behind_proxy(&slot);
     let (Some(stage), Some(proxy)) = (stage, slot.get()) else { return };
     let (a, b) = (config_map("a", "1"), config_map("b", "1"));
     stage.push(&[("a/a.yaml", &a), ("b/b.yaml", &b)]);
@@ -28,7 +23,6 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     reconcile(&stage, "b");
     proxy.forget();
     reconcile(&stage, "b");
-    let of_objects = |request: &KubeRequest| request.resource().as_deref() == Some("configmaps");
     assert_eq!(proxy.count(of_objects), 0);
     let of_status = |request: &KubeRequest| request.path.ends_with("/kustomizations/b/status");
     assert_eq!(proxy.count(of_status), 1, "{:#?}", proxy.requests());
@@ -47,6 +41,42 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     stage.until_object("ConfigMap", "a", |object| object["data"]["key"] == "2");
     let of_b = |request: &KubeRequest| of_objects(request) && request.name() == Some("b");
     assert_eq!(proxy.count(of_b), 0, "{:#?}", proxy.requests());
+}
+
+#[test]
+fn what_is_watched_is_deleted_without_a_look() {
+    let slot: Arc<OnceLock<KubeProxy>> = Arc::default();
+    let stage = behind_proxy(&slot);
+    let (Some(stage), Some(proxy)) = (stage, slot.get()) else { return };
+    stage.push(&[("a.yaml", &config_map("a", "1")), ("b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"wait": true}));
+    stage.until_ready("app");
+    // The watch of the kind is open when a pass finds nothing to look at.
+    Stage::until("everything is watched", || {
+        proxy.forget();
+        reconcile(&stage, "app");
+        (proxy.count(of_objects) == 0).then_some(())
+    });
+    proxy.forget();
+    stage.delete("Kustomization", "app");
+    Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
+    let of_verb = |verb: &str| proxy.count(|request| of_objects(request) && request.verb() == verb);
+    assert_eq!((of_verb("get"), of_verb("delete")), (0, 2), "{:#?}", proxy.requests());
+}
+
+/// A stage whose controller asks through a proxy.
+fn behind_proxy(slot: &Arc<OnceLock<KubeProxy>>) -> Option<Stage> {
+    let proxies = slot.clone();
+    Stage::start_with(move |_| {
+        let cluster = KubeCluster::shared_with_controllers().expect("there is one");
+        let proxy = proxies.get_or_init(|| KubeProxy::start(cluster));
+        proxy.kubeconfig().to_owned()
+    })
+}
+
+fn of_objects(request: &KubeRequest) -> bool {
+    request.resource().as_deref() == Some("configmaps") && request.verb() != "watch"
 }
 
 fn reconcile(stage: &Stage, name: &str) {
