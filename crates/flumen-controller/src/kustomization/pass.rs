@@ -193,31 +193,20 @@ impl Pass<'_> {
         self.state().build_digest = Some(built.digest.clone());
 
         self.step("Detecting drift", revision);
-<<<<<<< HEAD
         check_encryption(&built.objects)
             .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
-=======
-        check_encryption(&built.objects).map_err(|error| {
-            let reason = match &object.spec.decryption {
-                None => "ReconciliationFailed",
-                // It is asked for, and not there yet.
-                Some(_) => "BuildFailed",
-            };
-            Failure::of_work(reason, error.to_string(), retry)
-        })?;
         let objects = if target.is_ours {
-            flux_components::leave_alone(self, built.objects, &built.digest, revision)
+            flux_components::leave_alone(self, built.objects, &built.digest)
         } else {
             built.objects
         };
->>>>>>> main
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
         let (before, unreadable) =
             store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
-        let first = built.objects.iter().next().map(Object::id);
+        let first = objects.iter().next().map(Object::id);
         let applied =
             flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
         let committed = match &applied {

@@ -10,12 +10,8 @@ use flumen_health::{HealthCheck, HealthRules};
 use super::{GROUP, MANAGER, failure::Failure, finalize, outcome::INVALID_CEL, target::Target};
 use crate::{Controller, Key};
 
-<<<<<<< HEAD
-fn owner(key: &Key) -> Owner {
-=======
 /// Who applies the objects of a Kustomization.
 pub fn owner(key: &Key) -> Owner {
->>>>>>> main
     Owner {
         manager: MANAGER.to_owned(),
         group: GROUP.to_owned(),
