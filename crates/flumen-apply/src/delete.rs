@@ -24,7 +24,7 @@ pub async fn delete<C: Cluster, S: InventoryStore>(
         inventory.stale(&Inventory::default()).iter().map(|entry| entry.id.clone()).collect();
     let deleted = delete_all(cluster, &ids, options).await?;
     for change in &deleted.changes {
-        report.report(&Progress::Changed(change));
+        report.report(&Progress::Pruned(change));
     }
     if !deleted.failures.is_empty() {
         let left = deleted.failures.iter().filter_map(|error| inventory.get(&error.id)).cloned();
@@ -32,7 +32,7 @@ pub async fn delete<C: Cluster, S: InventoryStore>(
         return Err(Error::PruneFailed(deleted.failures));
     }
     if options.wait {
-        until_gone(cluster, &deleted.deleted, deadline).await?;
+        until_gone(cluster, &deleted.deleted, deadline, report).await?;
     }
     store.delete().await?;
     Ok(deleted.changes)

@@ -122,13 +122,18 @@ impl ObjectError {
     }
 
     pub(crate) fn not_served(id: &ObjectId, origin: &Origin) -> Self {
+        Self { origin: origin.clone(), ..Self::unknown_kind("dry-run", id) }
+    }
+
+    /// Something cannot be done to an object because its kind is not served.
+    pub(crate) fn unknown_kind(what: &str, id: &ObjectId) -> Self {
         let message = format!(
-            "{id} dry-run failed: no matches for kind \"{}\" in version \"{}\"",
+            "{id} {what} failed: no matches for kind \"{}\" in version \"{}\"",
             id.gvk.kind,
             id.gvk.api_version()
         );
         let hint = "install the definition of the kind, or leave out `--strict-kinds`";
-        Self { id: id.clone(), message, origin: origin.clone(), hint: Some(hint.to_owned()) }
+        Self { id: id.clone(), message, origin: Origin::default(), hint: Some(hint.to_owned()) }
     }
 
     pub(crate) fn doing(

@@ -5,7 +5,7 @@ use flumen_object::ObjectId;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::{Duration, Instant, sleep, timeout_at};
 
-use crate::Error;
+use crate::{Error, Progress, Report};
 
 /// Objects are looked at side by side; each holds a watch while it is there.
 const SIDE_BY_SIDE: usize = 8;
@@ -18,7 +18,10 @@ pub(crate) async fn until_gone<C: Cluster>(
     cluster: &C,
     objects: &[(Resource, ObjectId)],
     deadline: Instant,
+    report: &dyn Report,
 ) -> Result<(), Error> {
+    let ids: Vec<ObjectId> = objects.iter().map(|(_, id)| id.clone()).collect();
+    report.report(&Progress::Terminating(&ids));
     let waits = stream::iter(objects).map(|(resource, id)| async move {
         match timeout_at(deadline, one(cluster, resource, id)).await {
             Ok(gone) => gone.map(|()| None),

@@ -83,7 +83,7 @@ fn as_watched(
         };
         let Some(sight) = watched.sight(&object.id) else { continue };
         if seen.live == sight.digest
-            && seen.desired == ObjectDigest::of_desired(&object.body, &sight.uid)
+            && seen.desired == ObjectDigest::of_desired(&object.body, &sight.marks.uid)
         {
             found.insert(object.id.inventory_id(), Found::AsApplied);
         }

@@ -34,26 +34,13 @@ impl Owner {
         }
     }
 
-    pub(crate) fn owns(&self, object: &Node) -> bool {
-        let labels = object.at(&["metadata", "labels"]);
-        self.labels().iter().all(|(key, value)| {
-            let label = labels.and_then(|labels| labels.get(key)).and_then(Node::text);
-            label.is_some_and(|label| label == value)
-        })
-    }
-
-    /// Whether a label or annotation `<group>/<key>` has this value; case does not matter.
     fn says(&self, object: &Node, key: &str, value: &str) -> bool {
-        let key = format!("{}/{key}", self.group);
-        ["labels", "annotations"].iter().any(|place| {
-            let text = object.at(&["metadata", place, &key]).and_then(Node::text);
-            text.is_some_and(|text| text.eq_ignore_ascii_case(value))
-        })
+        says(&self.group, object, key, value)
     }
 
     /// The object is left alone: neither applied nor deleted.
     pub(crate) fn leaves_alone(&self, object: &Node) -> bool {
-        self.says(object, "ssa", "Ignore") || self.says(object, "reconcile", "disabled")
+        leaves_alone(&self.group, object)
     }
 
     /// The object is created when it is absent and never touched again.
@@ -69,10 +56,24 @@ impl Owner {
     pub(crate) fn recreates(&self, object: &Node) -> bool {
         self.says(object, "force", "enabled")
     }
+}
 
-    pub(crate) fn keeps(&self, live: &Node) -> bool {
-        self.leaves_alone(live) || self.says(live, "prune", "disabled")
-    }
+/// Whether a label or annotation `<group>/<key>` has this value; case does not matter.
+fn says(group: &str, object: &Node, key: &str, value: &str) -> bool {
+    let key = format!("{group}/{key}");
+    ["labels", "annotations"].iter().any(|place| {
+        let text = object.at(&["metadata", place, &key]).and_then(Node::text);
+        text.is_some_and(|text| text.eq_ignore_ascii_case(value))
+    })
+}
+
+/// Whether a live object is kept from deletion by a mark of `group`.
+pub(crate) fn is_kept(group: &str, live: &Node) -> bool {
+    leaves_alone(group, live) || says(group, live, "prune", "disabled")
+}
+
+fn leaves_alone(group: &str, object: &Node) -> bool {
+    says(group, object, "ssa", "Ignore") || says(group, object, "reconcile", "disabled")
 }
 
 #[cfg(test)]
@@ -80,6 +81,7 @@ mod tests {
     use flumen_yaml::{Budget, Text, read};
 
     use super::*;
+    use crate::Marks;
 
     fn owner() -> Owner {
         Owner {
@@ -94,18 +96,22 @@ mod tests {
         read(&Text::from(text), 1, &Budget::default()).expect("YAML").remove(0)
     }
 
+    fn is_owned(object: &Node) -> bool {
+        Marks::of(object, &owner().group).may_be_deleted_by(&owner())
+    }
+
     #[test]
     fn marked_objects_are_owned() {
         for text in ["{kind: A}", "{kind: A, metadata: null}", "{metadata: {labels: {a: b}}}"] {
             let mut object = object(text);
-            assert!(!owner().owns(&object));
+            assert!(!is_owned(&object));
             owner().marks(&mut object);
-            assert!(owner().owns(&object), "{text}");
+            assert!(is_owned(&object), "{text}");
         }
         let other = Owner { name: "api".into(), ..owner() };
         let mut object = object("{}");
         other.marks(&mut object);
-        assert!(!owner().owns(&object), "of another set");
+        assert!(!is_owned(&object), "of another set");
     }
 
     #[test]
@@ -116,8 +122,8 @@ mod tests {
         assert!(owner().leaves_alone(&check("labels", "ssa", "ignore")));
         assert!(owner().leaves_alone(&check("annotations", "reconcile", "Disabled")));
         assert!(owner().only_creates(&check("annotations", "ssa", "ifNotPresent")));
-        assert!(owner().keeps(&check("labels", "prune", "disabled")));
-        assert!(owner().keeps(&check("labels", "reconcile", "disabled")));
+        assert!(is_kept(&owner().group, &check("labels", "prune", "disabled")));
+        assert!(is_kept(&owner().group, &check("labels", "reconcile", "disabled")));
         assert!(owner().recreates(&check("annotations", "force", "enabled")));
         assert!(!owner().leaves_alone(&check("annotations", "prune", "disabled")));
     }

@@ -9,7 +9,7 @@ use flumen_yaml::{Node, Text};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::{
-    Action, Error, InventoryStore, ObjectError, Options, Prune, Recorded,
+    Action, Error, InventoryStore, Marks, ObjectError, Options, Prune, Recorded,
     desired::{Desired, prepare},
     inventory::{Entry, Inventory},
     live::Live,
@@ -181,8 +181,8 @@ async fn deletion<C: Cluster>(
     let Some(resource) = cluster.resource(&id.gvk).await? else { return Ok(None) };
     let object = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
     let Some(live) = cluster.get(object).await? else { return Ok(None) };
-    let stays = !options.owner.owns(&live) || options.owner.keeps(&live);
-    Ok((!stays).then(|| Planned {
+    let goes = Marks::of(&live, &options.owner.group).may_be_deleted_by(&options.owner);
+    Ok(goes.then(|| Planned {
         id: id.clone(),
         resource: resource.plural.to_string(),
         action: Action::Deleted,

@@ -4,7 +4,7 @@ use flumen_kube::{Cluster, DeleteOptions, ObjectName, Resource};
 use flumen_object::{ObjectId, Origin};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::{Action, Change, Error, ObjectError, Options, write::incarnation};
+use crate::{Action, Change, Error, Marks, ObjectError, Options};
 
 /// Inventories of fewer objects are not guarded.
 const GUARDED_FROM: usize = 10;
@@ -84,26 +84,39 @@ async fn delete_one<C: Cluster>(
         // The version may be gone while the kind is still there.
         None => match cluster.preferred_resource(&id.gvk.group, &id.gvk.kind).await? {
             Some(resource) => resource,
+            None if options.strict_kinds && !has_seen_kind(id, options) => {
+                return Ok(Deletion::Failed(ObjectError::unknown_kind("query", id)));
+            }
             // Without its definition no object of a kind can exist.
             None => return Ok(Deletion::Gone),
         },
     };
     let object = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
+    // Who watches the object need not look at it, unless it is to be left alone for what was seen.
+    let seen = options.watched.as_ref().and_then(|watched| watched.sight(id));
+    let mut seen = seen.map(|sight| sight.marks);
+    seen = seen.filter(|marks| marks.may_be_deleted_by(&options.owner) && !marks.is_terminating);
     // Someone may change the object between the look and the deletion: then look again.
     for _ in 0..LOOKS {
-        let live = match cluster.get(object).await {
-            Ok(Some(live)) => live,
-            Ok(None) => return Ok(Deletion::Gone),
-            Err(error) => return failed("query", error),
+        let marks = match seen.take() {
+            Some(marks) => marks,
+            None => match cluster.get(object).await {
+                Ok(Some(live)) => Marks::of(&live, &options.owner.group),
+                Ok(None) => return Ok(Deletion::Gone),
+                Err(error) => return failed("query", error),
+            },
         };
-        if !options.owner.owns(&live) || options.owner.keeps(&live) {
+        if !marks.may_be_deleted_by(&options.owner) {
             return Ok(Deletion::Skipped);
         }
-        if live.at(&["metadata", "deletionTimestamp"]).is_some() {
+        if marks.is_terminating {
             return Ok(Deletion::Done(resource));
         }
-        let (uid, resource_version) = incarnation(&live);
-        let request = DeleteOptions { uid, resource_version, ..DeleteOptions::default() };
+        let request = DeleteOptions {
+            uid: Some(&marks.uid),
+            resource_version: Some(&marks.resource_version),
+            ..DeleteOptions::default()
+        };
         match cluster.delete(object, request).await {
             Ok(_) => return Ok(Deletion::Done(resource)),
             Err(error) if error.is_conflict() => {}
@@ -113,6 +126,10 @@ async fn delete_one<C: Cluster>(
     let message = format!("{id} delete failed: it changes faster than it can be looked at");
     let hint = Some("run again".to_owned());
     Ok(Deletion::Failed(ObjectError { id: id.clone(), message, origin: Origin::default(), hint }))
+}
+
+fn has_seen_kind(id: &ObjectId, options: &Options) -> bool {
+    options.watched.as_ref().is_some_and(|watched| watched.has_seen_kind(id))
 }
 
 /// How often an object that changes under our hands is looked at.

@@ -56,10 +56,14 @@ pub enum Progress<'a> {
         objects: usize,
     },
     Changed(&'a Change),
+    /// What happened to an object that is no longer wanted.
+    Pruned(&'a Change),
     /// What is not ready yet, again whenever that changes.
     Waiting(&'a [Pending]),
     /// Waits for the kinds of these objects.
     Deferred(&'a [ObjectId]),
+    /// Waits until these objects are gone.
+    Terminating(&'a [ObjectId]),
 }
 
 /// Receives the steps of a run as they happen.

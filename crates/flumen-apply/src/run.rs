@@ -118,7 +118,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         let deleted = self.prune().await?;
         if self.options.wait {
             self.settle(self.waited.clone()).await?;
-            until_gone(self.cluster, &deleted, self.deadline).await?;
+            until_gone(self.cluster, &deleted, self.deadline, self.report).await?;
         }
         Ok(())
     }
@@ -316,7 +316,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         }
         let pruned = delete_all(self.cluster, &stale, self.options).await?;
         for change in pruned.changes {
-            self.report.report(&Progress::Changed(&change));
+            self.report.report(&Progress::Pruned(&change));
             self.changes.push(change);
         }
         for error in &pruned.failures {

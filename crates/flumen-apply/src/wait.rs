@@ -8,7 +8,7 @@ mod follow;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flumen_diff::ObjectDigest;
-use flumen_health::{HealthRules, Verdict, Wait, explain};
+use flumen_health::{Health, HealthRules, Verdict, Wait, WaitError, explain};
 use flumen_kube::{Cluster, ListOptions, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
@@ -101,7 +101,20 @@ pub async fn until_healthy<C: Cluster>(
     drop(sender);
     let ids = waited.iter().map(|one| one.id.clone());
     let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
-    let wait = Wait::new(ids, vanishing, options.fail_fast);
+    let mut wait = Wait::new(ids, vanishing, options.fail_fast);
+    for one in waited {
+        match &one.resource {
+            Some(resource) if resource.namespaced && one.id.namespace.is_empty() => {
+                return Err(Error::NotHealthy(WaitError::NoNamespace(one.id.clone())));
+            }
+            Some(_) => {}
+            None => {
+                let Gvk { group, kind, .. } = &one.id.gvk;
+                let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
+                wait.observe(&one.id, Health::unknown(&why));
+            }
+        }
+    }
     let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
     let waiting = Waiting { cluster, report, wait, seen, told: Vec::new() };
     waiting.run(receiver, known, options.deadline).await

@@ -9,6 +9,8 @@ use flumen_object::ObjectId;
 use flumen_yaml::Node;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::Marks;
+
 /// Somebody who watches the objects of owners. A run that has one asks the cluster only for what it does not know.
 pub trait Watched: fmt::Debug + Send + Sync {
     /// The digest that tells whether an object is still as it was after it was applied.
@@ -16,6 +18,9 @@ pub trait Watched: fmt::Debug + Send + Sync {
 
     /// The object as it was last seen; `None` when it was not seen, or is gone.
     fn sight(&self, id: &ObjectId) -> Option<Sight>;
+
+    /// Whether the kind of an object was ever served to this process.
+    fn has_seen_kind(&self, id: &ObjectId) -> bool;
 
     /// What a write was answered with. It may be newer than what was seen so far.
     fn wrote(&self, resource: &Resource, object: &Node);
@@ -34,7 +39,7 @@ pub trait Watched: fmt::Debug + Send + Sync {
 /// How an object was last seen.
 #[derive(Clone, Debug)]
 pub struct Sight {
-    pub uid: String,
+    pub marks: Marks,
     pub digest: ObjectDigest,
 }
 

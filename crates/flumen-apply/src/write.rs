@@ -5,7 +5,7 @@ use flumen_yaml::Node;
 use tokio::time::Instant;
 
 use crate::{
-    Action, Error, ObjectError, Options, Seen,
+    Action, Error, ObjectError, Options, Seen, Silent,
     desired::Desired,
     gone::until_gone,
     review::{Verdict, name},
@@ -49,7 +49,8 @@ pub(crate) async fn write<C: Cluster>(
             if let Err(error) = cluster.delete(object, DeleteOptions::default()).await {
                 return failed("delete", error);
             }
-            until_gone(cluster, &[(resource.clone(), desired.id.clone())], deadline).await?;
+            let replaced = [(resource.clone(), desired.id.clone())];
+            until_gone(cluster, &replaced, deadline, &Silent).await?;
         }
         Verdict::Configure { takes_over: true, .. } => {
             if let Err(error) = take_over(cluster, object, &desired.body, options).await {
@@ -98,9 +99,3 @@ async fn take_over<C: Cluster>(
 
 /// How often an object is looked at that changes under our hands.
 const TRIES: usize = 5;
-
-/// The identity of a live object, for requests that mean this one and no other.
-pub(crate) fn incarnation(live: &Node) -> (Option<&str>, Option<&str>) {
-    let text = |key| live.at(&["metadata", key]).and_then(Node::as_str);
-    (text("uid"), text("resourceVersion"))
-}

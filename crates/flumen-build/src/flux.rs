@@ -12,6 +12,7 @@
 //! end in the same objects.
 
 mod artifact;
+mod encryption;
 mod error;
 mod generate;
 mod merge;
@@ -26,7 +27,7 @@ use std::{
     sync::Arc,
 };
 
-use flumen_fs::{Tree, clean};
+use flumen_fs::{FsError, Tree, clean};
 use flumen_kustomize::{LoadRestriction, RemoteSource, Reorder, Session, typed_kustomization};
 use flumen_object::{Object, ObjectSet};
 use flumen_yaml::{Node, to_json};
@@ -34,8 +35,9 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::{
     artifact::ARTIFACT_ROOT,
+    encryption::{EncryptedSecret, check_encryption},
     error::{BuildError, Stage},
-    objects::{EncryptedSecret, check_encryption, set_common_metadata},
+    objects::set_common_metadata,
     reads::Reads,
     request::{Lookup, Request, Variables},
 };
@@ -116,12 +118,27 @@ fn build_in(
     })
 }
 
+/// Fails unless the artifact at `root` has something at a path of a Kustomization.
+pub fn check_path(tree: &Arc<dyn Tree>, root: &Path, path: &str) -> Result<(), BuildError> {
+    match directory(&ArtifactTree::open(tree, root)?, path) {
+        Err(error) if error.stage == Stage::Path => Err(error),
+        // What is there may still be no directory, which is a mistake of the build.
+        _ => Ok(()),
+    }
+}
+
 /// The directory that is built. The path starts at the root, whatever it looks like.
 fn directory(artifact: &ArtifactTree, path: &str) -> Result<PathBuf, BuildError> {
     let below = clean(&Path::new("/").join(path)).into_owned();
     let below = below.strip_prefix("/").unwrap_or(&below);
     let dir = artifact::join(Path::new(ARTIFACT_ROOT), below);
-    artifact.real_dir(&dir).map_err(|error| BuildError::path_not_found(&dir, &error))
+    artifact.real_dir(&dir).map_err(|error| {
+        let is_in_directory = dir.parent().is_some_and(|dir| artifact.real_dir(dir).is_ok());
+        match error {
+            FsError::NotDirectory { .. } if is_in_directory => BuildError::path_is_file(&dir),
+            error => BuildError::path_not_found(&dir, &error),
+        }
+    })
 }
 
 /// The kustomization file with the fields of the specification.
@@ -158,6 +175,9 @@ fn finish(built: ObjectSet, request: &Request<'_>) -> Result<(Vec<Object>, Strin
     let mut yaml = Vec::new();
     for mut object in built {
         check_identity(&object)?;
+        if request.spec.decryption.is_some() {
+            encryption::refuse_encrypted(&object)?;
+        }
         if !yaml.is_empty() {
             yaml.extend_from_slice(inputs::SEPARATOR);
         }

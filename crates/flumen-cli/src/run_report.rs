@@ -145,7 +145,7 @@ impl Report for RunReport<'_> {
         match progress {
             Progress::Changed(change)
                 if self.only_changes && change.action == Action::Unchanged => {}
-            Progress::Changed(change) => {
+            Progress::Changed(change) | Progress::Pruned(change) => {
                 self.said().last = None;
                 self.display.show(String::new());
                 self.object(&change.id, change.action.as_str());
@@ -154,6 +154,9 @@ impl Report for RunReport<'_> {
             Progress::Deferred(objects) => self.deferred(objects),
             Progress::Reviewing { objects } => {
                 self.display.show(format!("asking the cluster about {objects} objects"));
+            }
+            Progress::Terminating(objects) => {
+                self.display.show(format!("waiting until {} objects are gone", objects.len()));
             }
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! They are posted by a task of their own, in the order in which they come, so that no pass waits for them.
 
+mod similar;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use flumen_api::Kind;
@@ -10,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use self::similar::{EventKey, Similar};
 use crate::{json::tree, references::core_resource};
 
 /// Events that are remembered, so that one that comes again is counted and not posted anew.
@@ -23,6 +26,16 @@ const LONGEST: usize = 1024;
 pub(crate) enum Severity {
     Info,
     Error,
+}
+
+impl Severity {
+    /// The reason of events about objects that have none.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// Posts events in the name of one controller.
@@ -93,51 +106,60 @@ async fn post_all(
     mut events: mpsc::UnboundedReceiver<Value>,
     component: &'static str,
 ) {
-    let mut posted: VecDeque<(Value, String, u64)> = VecDeque::new();
+    let mut posted: VecDeque<Posted> = VecDeque::new();
+    let mut similar = Similar::default();
     while let Some(event) = events.recv().await {
-        let same = posted.iter().position(|(known, ..)| is_same(known, &event));
-        let answer = match same.and_then(|index| posted.remove(index)) {
-            Some((known, name, count)) => {
-                let answer = count_again(&client, &known, &name, count + 1, component).await;
-                posted.push_back((known, name, count + 1));
-                answer
-            }
-            None => match post(&client, &event, component).await {
-                Ok(name) => {
-                    posted.push_back((event, name, 1));
-                    if posted.len() > REMEMBERED {
-                        posted.pop_front();
-                    }
-                    Ok(())
-                }
-                Err(error) => Err(error),
-            },
-        };
-        if let Err(error) = answer {
-            tracing::warn!(%error, "cannot post an event");
+        let (event, key) = similar.combine(event, Timestamp::now());
+        let known = posted.iter().position(|known| known.key == key);
+        let known = known.and_then(|index| posted.remove(index));
+        match post_or_count(&client, event, key, known, component).await {
+            Ok(now) => posted.push_back(now),
+            Err(error) => tracing::warn!(%error, "cannot post an event"),
+        }
+        if posted.len() > REMEMBERED {
+            posted.pop_front();
         }
     }
 }
 
-/// Whether two events say the same of the same object.
-fn is_same(a: &Value, b: &Value) -> bool {
-    let uid = |event: &Value| event["involvedObject"]["uid"].clone();
-    ["type", "reason", "message"].iter().all(|key| a[key] == b[key])
-        && uid(a) == uid(b)
-        && a["metadata"]["annotations"] == b["metadata"]["annotations"]
+/// An event that is on the cluster.
+struct Posted {
+    key: EventKey,
+    name: String,
+    count: u64,
 }
 
-async fn post(client: &Client, event: &Value, manager: &str) -> Result<String, flumen_kube::Error> {
+async fn post_or_count(
+    client: &Client,
+    event: Value,
+    key: EventKey,
+    known: Option<Posted>,
+    manager: &str,
+) -> Result<Posted, flumen_kube::Error> {
+    if let Some(Posted { name, count, .. }) = known {
+        let count = count + 1;
+        match count_again(client, &event, &name, count, manager).await {
+            Ok(()) => return Ok(Posted { key, name, count }),
+            // Events do not live for ever.
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let name = post(client, event, manager).await?;
+    Ok(Posted { key, name, count: 1 })
+}
+
+async fn post(client: &Client, event: Value, manager: &str) -> Result<String, flumen_kube::Error> {
     let now = Timestamp::now();
     let about = event["involvedObject"]["name"].as_str().unwrap_or_default();
     let name = format!("{about}.{:x}", now.as_nanosecond());
-    let mut body = event.clone();
+    let mut body = event;
     body["metadata"]["name"] = json!(name);
     body["firstTimestamp"] = json!(seconds(now));
     body["lastTimestamp"] = json!(seconds(now));
     body["count"] = json!(1);
     let resource = resource();
-    client.create(object(&resource, event, &name), &tree(&body), manager).await?;
+    client.create(object(&resource, &body, &name), &tree(&body), manager).await?;
     Ok(name)
 }
 
@@ -148,15 +170,11 @@ async fn count_again(
     count: u64,
     manager: &str,
 ) -> Result<(), flumen_kube::Error> {
-    let patch = json!({"count": count, "lastTimestamp": seconds(Timestamp::now())});
+    let now = seconds(Timestamp::now());
+    let patch = json!({"count": count, "lastTimestamp": now, "message": event["message"]});
     let resource = resource();
     let object = object(&resource, event, name);
-    match client.patch(object, PatchType::Merge, &tree(&patch), manager).await {
-        Ok(_) => Ok(()),
-        // Events do not live for ever.
-        Err(error) if error.is_not_found() => post(client, event, manager).await.map(drop),
-        Err(error) => Err(error),
-    }
+    client.patch(object, PatchType::Merge, &tree(&patch), manager).await.map(drop)
 }
 
 fn object<'a>(resource: &'a Resource, event: &'a Value, name: &'a str) -> ObjectName<'a> {

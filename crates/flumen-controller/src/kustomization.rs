@@ -6,7 +6,9 @@
 
 mod artifact;
 mod build;
+mod changes;
 pub(crate) mod contest;
+mod decryption;
 mod depends;
 pub(crate) mod drift;
 mod failure;
@@ -21,6 +23,7 @@ pub(crate) mod providers;
 mod settings;
 mod store;
 mod target;
+mod words;
 
 pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};
 pub(crate) use finalize::ALLOW_LARGE_PRUNE;

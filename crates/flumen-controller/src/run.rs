@@ -325,7 +325,7 @@ async fn until_seen(controller: &Controller) {
         }
     }
     let seen = controller.owned.until_synced();
-    if tokio::time::timeout(SEEN_WITHIN, seen).await.is_err() {
+    if timeout(SEEN_WITHIN, seen).await.is_err() {
         tracing::info!("some kinds cannot be watched yet: their objects are looked at one by one");
     }
 }

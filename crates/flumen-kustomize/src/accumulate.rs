@@ -9,6 +9,7 @@ use std::{path::Path, rc::Rc, sync::Arc};
 use flumen_yaml::Pos;
 
 use crate::{
+    aside::Aside,
     build_metadata::{ORIGIN, Provenance},
     config::{FieldSpec, FieldSpecs, TransformerConfig, merge_spec, merge_specs},
     configurations, crds,
@@ -18,7 +19,7 @@ use crate::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::{Entry, Loader, printable},
+    loader::{Entry, Loader, printable, reading},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,
@@ -113,7 +114,7 @@ impl Target {
             Entry::File(file) => {
                 let added = self
                     .add_file(accumulator, path, &file.bytes, &file.path, state)
-                    .within(|| format!("accumulating resources from '{}'", printable(path)));
+                    .map_err(|error| self.loader.before_directory(path, error));
                 match added.is_err().then(|| self.loader.behind_page(path)).flatten() {
                     Some(Ok(loader)) => loader,
                     _ => return added,
@@ -121,10 +122,14 @@ impl Target {
             }
         };
         let root = Arc::clone(loader.root());
-        let base = state.base(loader, self.provenance.as_ref().map(|here| here.join(path)))?;
-        accumulator
-            .merge(base, state)
-            .within(|| format!("recursed merging from path '{}'", root.display()))
+        state
+            .base(loader, self.provenance.as_ref().map(|here| here.join(path)))
+            .and_then(|base| {
+                accumulator
+                    .merge(base, state)
+                    .within(|| format!("recursed merging from path '{}'", root.display()))
+            })
+            .map_err(|error| self.loader.after_file(path, error))
     }
 
     fn add_file(
@@ -135,13 +140,19 @@ impl Target {
         file: &Arc<Path>,
         state: &State<'_>,
     ) -> Result<()> {
-        let mut resources = ResMap::default();
-        for mut resource in read::resources(bytes, file, 1)? {
-            if let Some(here) = &self.provenance {
-                resource.set_annotation(ORIGIN, here.join(path).to_yaml());
+        let read = || {
+            let mut resources = ResMap::default();
+            for mut resource in read::resources(bytes, file, 1)? {
+                if let Some(here) = &self.provenance {
+                    resource.set_annotation(ORIGIN, here.join(path).to_yaml());
+                }
+                resources.append(resource, &state.schema)?;
             }
-            resources.append(resource, &state.schema)?;
-        }
+            Ok(resources)
+        };
+        let resources = read()
+            .map_err(|error: Error| error.aside(Aside::InFile(printable(path).into_owned())))
+            .within(|| reading(path))?;
         accumulator
             .resources
             .append_all(resources, &state.schema)
@@ -154,14 +165,28 @@ impl Target {
         entry: &Located,
         state: &mut State<'_>,
     ) -> Result<()> {
-        let loader = self.loader.enter(&entry.text)?;
+        let loader = self
+            .loader
+            .enter(&entry.text)
+            .map_err(|error| error.aside(Aside::Quoted("loader.New")))?;
+        self.run_component(accumulator, loader, &entry.text, state)
+            .map_err(|error| error.aside(Aside::Quoted("accumulateDirectory:")))
+    }
+
+    fn run_component(
+        &self,
+        accumulator: &mut Accumulator,
+        loader: Loader,
+        path: &str,
+        state: &mut State<'_>,
+    ) -> Result<()> {
         let root = Arc::clone(loader.root());
-        let provenance = self.provenance.as_ref().map(|here| here.join(&entry.text));
+        let provenance = self.provenance.as_ref().map(|here| here.join(path));
         let component = state.target(loader, provenance)?;
         let kind = component.kustomization.kind.as_str();
         if kind != "Component" {
             return Err(Error::new(format!(
-                "accumulateDirectory: \"expected kind 'Component' for path '{}' but got '{kind}'\"",
+                "expected kind 'Component' for path '{}' but got '{kind}'",
                 root.display()
             ))
             .hint("list it under `resources`, or make it `kind: Component`"));

@@ -13,6 +13,8 @@ use std::{
 use flumen_fs::{Bounds, Tree};
 use flumen_yaml::Pos;
 
+use crate::aside::Aside;
+
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a build failed.
@@ -26,6 +28,8 @@ struct Parts {
     hint: Option<String>,
     /// Innermost first, as it is collected on the way out.
     context: Vec<String>,
+    /// What kustomize says besides, each with how much of the context is inside of it.
+    asides: Vec<(usize, Aside)>,
     /// Whether the line at the location may hold a secret.
     is_private: bool,
 }
@@ -46,6 +50,7 @@ impl Error {
             location: None,
             hint: None,
             context: Vec::new(),
+            asides: Vec::new(),
             is_private: false,
         }))
     }
@@ -93,6 +98,14 @@ impl Error {
         self
     }
 
+    /// Notes what kustomize would say besides, which helps nobody but those who compare.
+    #[must_use]
+    pub(crate) fn aside(mut self, aside: Aside) -> Self {
+        let inside = self.0.context.len();
+        self.0.asides.push((inside, aside));
+        self
+    }
+
     /// Adds the line that the location names, unless the file may hold secrets or cannot be read.
     #[must_use]
     pub(crate) fn with_line_text(mut self, tree: &dyn Tree) -> Self {
@@ -130,6 +143,21 @@ impl Error {
     /// What was being done, innermost first.
     pub fn context(&self) -> &[String] {
         &self.0.context
+    }
+
+    /// The whole sentence as kustomize has it, for those who read its messages with programs.
+    pub fn in_kustomize_words(&self) -> String {
+        let mut asides = self.0.asides.iter().peekable();
+        let mut text = self.0.message.clone();
+        for inside in 0..=self.0.context.len() {
+            while let Some((_, aside)) = asides.next_if(|(at, _)| *at == inside) {
+                text = aside.around(text);
+            }
+            if let Some(doing) = self.0.context.get(inside) {
+                text = format!("{doing}: {text}");
+            }
+        }
+        text
     }
 }
 

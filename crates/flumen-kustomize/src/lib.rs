@@ -13,6 +13,7 @@
 //! never inside it; see [`resource`].
 
 mod accumulate;
+mod aside;
 mod build_annotations;
 mod build_metadata;
 mod config;

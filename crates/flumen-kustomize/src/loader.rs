@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use self::remote::NoFile;
 pub(crate) use self::{remote::printable, repository::Repository};
 use crate::{
+    aside::Aside,
     error::{Context as _, Error, Result},
     remote::{RemoteSource, RemoteTrees},
 };
@@ -278,10 +279,39 @@ impl Loader {
             Err(error) => error,
         };
         if matches!(error, FsError::IsDirectory { .. }) || Repository::parse(path).is_some() {
-            return self.enter(path).map(Entry::Directory);
+            return self
+                .enter(path)
+                .map(Entry::Directory)
+                .map_err(|error| self.after_file(path, error));
         }
         // Nothing is there to enter either, and the file is more likely meant.
-        Err(self.explain(path, &error).within(format!("accumulating resources from '{path}'")))
+        let error = self.explain(path, &error);
+        Err(self.before_directory(path, error.within(reading(path))))
+    }
+
+    /// Notes with a mistake in a file that kustomize would try it as a directory next.
+    pub(crate) fn before_directory(&self, path: &str, error: Error) -> Error {
+        if remote::is_url(path) || Repository::parse(path).is_some() {
+            return error;
+        }
+        match self.enter(path) {
+            Ok(_) => error,
+            Err(reason) => error.aside(Aside::NotDirectory(reason.to_string())),
+        }
+    }
+
+    /// Notes with a mistake in a directory that kustomize would have tried it as a file before.
+    pub(crate) fn after_file(&self, path: &str, error: Error) -> Error {
+        if remote::is_url(path) {
+            return error;
+        }
+        match self.try_read(path) {
+            Ok(_) => error,
+            Err(reason) => {
+                let reason = self.explain(path, &reason).within(reading(path));
+                error.aside(Aside::NotFile(reason.to_string()))
+            }
+        }
     }
 
     /// The repository behind a URL whose answer turned out to be no manifest: hosts show pages for
@@ -364,6 +394,11 @@ impl Loader {
         }
         Ok(())
     }
+}
+
+/// What is being done to an entry of `resources` that is taken for a file.
+pub(crate) fn reading(path: &str) -> String {
+    format!("accumulating resources from '{}'", printable(path))
 }
 
 #[cfg(test)]

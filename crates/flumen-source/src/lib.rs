@@ -10,6 +10,7 @@
 
 mod checksum;
 pub mod git;
+mod go_words;
 pub mod ignore;
 pub mod import;
 mod local;
@@ -18,5 +19,6 @@ pub mod serve;
 mod storage;
 
 pub use checksum::ChecksumError;
+pub use go_words::not_reached;
 pub use local::{LocalArtifact, LocalChanges, LocalSource};
 pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};

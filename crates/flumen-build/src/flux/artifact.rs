@@ -13,7 +13,10 @@ use flumen_fs::{Bounds, FsError, Tree, clean};
 use super::{BuildError, Reads, Stage};
 
 /// What messages call the root of an artifact.
-pub const ARTIFACT_ROOT: &str = "/artifact";
+///
+/// Flux unpacks into such a directory, with another number each time, and programs that read its messages know how
+/// to cut that off. One number for all keeps a message the same from pass to pass.
+pub const ARTIFACT_ROOT: &str = "/tmp/kustomization-0";
 
 #[derive(Debug)]
 pub(super) struct ArtifactTree {

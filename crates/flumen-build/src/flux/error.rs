@@ -14,6 +14,8 @@ pub enum Stage {
     Generate,
     /// The build itself.
     Build,
+    /// Something is encrypted.
+    Decrypt,
     /// Variables.
     Substitute,
     /// What was built is no object.
@@ -41,7 +43,7 @@ impl BuildError {
     }
 
     pub(super) fn of_kustomize(error: &flumen_kustomize::Error) -> Self {
-        let message = format!("kustomize build failed: {error}");
+        let message = format!("kustomize build failed: {}", error.in_kustomize_words());
         let hint = error.hint_text().map(ToOwned::to_owned);
         Self { stage: Stage::Build, message, hint }
     }
@@ -54,6 +56,16 @@ impl BuildError {
         };
         let dir = dir.display();
         Self::new(Stage::Path, format!("kustomization path not found: stat {dir}: {reason}"))
+    }
+
+    /// The directory is a file: what Flux meets when it writes a kustomization file into it.
+    pub(super) fn path_is_file(path: &Path) -> Self {
+        let [name, ..] = flumen_kustomize::FILE_NAMES;
+        let file = path.join(name);
+        let file = file.display();
+        let message = format!("open {file}: not a directory remove {file}: not a directory");
+        Self::new(Stage::Generate, message)
+            .with_hint("name the directory that holds the manifests, not a file")
     }
 
     /// What the user can do about it, where that is known.

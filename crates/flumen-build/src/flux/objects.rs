@@ -1,18 +1,12 @@
 //! What is done with objects between the build and the apply.
 
 use flumen_api::CommonMetadata;
-use flumen_object::{ObjectId, ObjectSet, set_annotation, set_label};
+use flumen_object::{set_annotation, set_label};
 use flumen_yaml::Node;
-use thiserror::Error;
-
-use super::{DISABLED, text_at};
 
 /// Labels that tell whose an object is; only objects that bear them are pruned.
 const OWNER_LABELS: [&str; 2] =
     ["kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
-
-/// The annotation of Secrets that are to be applied as they are.
-const DECRYPT: &str = "kustomize.toolkit.fluxcd.io/decrypt";
 
 /// Gives an object the labels and annotations that all are to have, over its own.
 ///
@@ -29,37 +23,11 @@ pub fn set_common_metadata(object: &mut Node, metadata: &CommonMetadata) {
     }
 }
 
-/// A Secret whose values are still encrypted.
-#[derive(Clone, Debug, Error)]
-#[error(
-    "{0} is SOPS encrypted, configuring decryption is required for this secret to be reconciled"
-)]
-pub struct EncryptedSecret(pub ObjectId);
-
-/// Refuses Secrets that are still encrypted, wherever they keep their values.
-///
-/// What says so is a field that no Secret has, so this must be asked before objects are brought into the
-/// form in which they are sent.
-pub fn check_encryption(objects: &ObjectSet) -> Result<(), EncryptedSecret> {
-    match objects.iter().find(|object| is_encrypted(&object.node)) {
-        Some(object) => Err(EncryptedSecret(object.id())),
-        None => Ok(()),
-    }
-}
-
-fn is_encrypted(object: &Node) -> bool {
-    let is_secret = text_at(object, &["apiVersion"]) == Some("v1")
-        && text_at(object, &["kind"]) == Some("Secret");
-    let wish = text_at(object, &["metadata", "annotations", DECRYPT]);
-    is_secret
-        && object.get("sops").is_some()
-        && !wish.is_some_and(|wish| wish.eq_ignore_ascii_case(DISABLED))
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
+    use flumen_object::ObjectSet;
     use flumen_yaml::to_json;
 
     use super::*;
@@ -91,29 +59,5 @@ mod tests {
         let labels = r#"{"kustomize.toolkit.fluxcd.io/name":"mine","team":"y"}"#;
         let expected = format!(r#"{{"annotations":{{"note":"n"}},"labels":{labels},"name":"a"}}"#);
         assert_eq!(shown, Some(expected));
-    }
-
-    #[track_caller]
-    fn check(object: &str, expected: Option<&str>) {
-        let found = check_encryption(&objects(object)).err().map(|error| error.to_string());
-        assert_eq!(found.as_deref(), expected, "{object}");
-    }
-
-    #[test]
-    fn encrypted_secrets_are_refused_wherever_the_ciphertext_is() {
-        let refused = Some(
-            "Secret/web/s is SOPS encrypted, configuring decryption is required for this secret to be \
-             reconciled",
-        );
-        let head = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: web}\n";
-        check(&format!("{head}data: {{a: 'ENC[]'}}\nsops: {{mac: x}}\n"), refused);
-        check(&format!("{head}stringData: {{a: 'ENC[]'}}\nsops: {{mac: x}}\n"), refused);
-        check(&format!("{head}data: {{a: Yg==}}\n"), None);
-        check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\nsops: {mac: x}\n", None);
-        check(
-            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n  annotations: \
-             {kustomize.toolkit.fluxcd.io/decrypt: Disabled}\nsops: {mac: x}\n",
-            None,
-        );
     }
 }

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use flumen_apply::{Sight, Sighting, Watched};
+use flumen_apply::{Marks, Sight, Sighting, Watched};
 use flumen_diff::{ObjectDigest, Takeover, last_manager_but};
 use flumen_health::{Health, HealthRules, Status};
 use flumen_kube::Resource;
@@ -66,10 +66,9 @@ struct Seen {
 
 struct Known {
     version: u64,
-    uid: String,
+    marks: Marks,
     digest: ObjectDigest,
     health: Health,
-    owner: Option<(String, String)>,
     followers: Vec<UnboundedSender<Sighting>>,
 }
 
@@ -130,42 +129,31 @@ impl Owned {
         }
     }
 
-    fn owner(&self, object: &Node) -> Option<(String, String)> {
-        let label = |key: &str| {
-            let key = format!("{}/{key}", self.hand.group);
-            object.at(&["metadata", "labels", &key]).and_then(Node::as_str).map(str::to_owned)
-        };
-        Some((label("namespace")?, label("name")?))
-    }
-
     /// Takes note of an object. `is_ours` says that we wrote it, so that it has not moved.
     fn saw(&self, gvk: &Gvk, object: &Node, is_ours: bool) {
         let version = version(object);
         let id = ObjectId::of(object);
-        let uid = object.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
         let digest = self.digest(object);
         let health = HealthRules::default().assess(object, &[], Timestamp::now());
-        let owner = self.owner(object);
+        let marks = Marks::of(object, &self.hand.group);
+        let owner = marks.owner.clone();
         let mut kinds = self.kinds();
         let seen = kinds.entry(gvk.clone()).or_default();
         let known = seen.objects.entry(place(&id)).or_insert_with(|| Known {
             version: 0,
-            uid: String::new(),
+            marks: Marks::default(),
             digest,
             health: Health::not_found(),
-            owner: None,
             followers: Vec::new(),
         });
         if known.version >= version && version != u64::MAX {
             return;
         }
         let is_new = known.version == 0;
-        let has_moved = known.digest != digest || known.uid != uid;
-        let former = known.owner.take();
+        let has_moved = known.digest != digest || known.marks.uid != marks.uid;
+        let former = std::mem::replace(&mut known.marks, marks).owner;
         known.version = version;
-        uid.clone_into(&mut known.uid);
         known.digest = digest;
-        known.owner.clone_from(&owner);
         if known.health != health {
             known.health = health.clone();
             let id = id.inventory_id();
@@ -204,7 +192,7 @@ impl Owned {
                 unready: None,
             });
         }
-        if let Some(owner) = known.owner {
+        if let Some(owner) = known.marks.owner {
             (self.moved)(Moved { owner, id, digest: None, by: None });
         }
     }
@@ -226,7 +214,11 @@ impl Watched for Owned {
         let kinds = self.kinds();
         let seen = kinds.get(&id.gvk).filter(|seen| seen.synced)?;
         let known = seen.objects.get(&place(id))?;
-        Some(Sight { uid: known.uid.clone(), digest: known.digest })
+        Some(Sight { marks: known.marks.clone(), digest: known.digest })
+    }
+
+    fn has_seen_kind(&self, id: &ObjectId) -> bool {
+        self.kinds().keys().any(|gvk| gvk.group == id.gvk.group && gvk.kind == id.gvk.kind)
     }
 
     fn wrote(&self, resource: &Resource, object: &Node) {

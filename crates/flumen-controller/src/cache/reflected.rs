@@ -99,6 +99,11 @@ impl<K: Kind> Reflected<K> {
         self.tell(name, before);
     }
 
+    /// Takes note that an object is no more, by the answer to the request that ended it.
+    pub(crate) fn gone(&self, object: &Node) {
+        self.remove(name(object));
+    }
+
     fn tell(&self, name: Name, before: Option<Read<K>>) {
         let after = self.objects().get(&name).map(|entry| entry.read.clone());
         (self.changed)(Change { name, before, after });
@@ -134,7 +139,7 @@ impl<K: Kind> Observer for Arc<Reflected<K>> {
     }
 
     fn deleted(&self, object: &Node) {
-        self.remove(name(object));
+        self.gone(object);
     }
 }
 

@@ -1,15 +1,10 @@
 //! From the files of an artifact to objects.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use flumen_api::{Artifact, Kustomization, SubstituteKind};
-use flumen_build::flux::{
-    ARTIFACT_ROOT, BuildError, Lookup, Reads, Request, Variables, set_common_metadata,
-};
-use flumen_fs::{Tree, clean};
+use flumen_build::flux::{BuildError, Lookup, Reads, Request, Variables, set_common_metadata};
+use flumen_fs::Tree;
 use flumen_git::{Limits, Remotes};
 use flumen_object::{Object, ObjectSet, Origin};
 use tokio::task::spawn_blocking;
@@ -71,17 +66,9 @@ impl Input {
     }
 }
 
-/// Fails unless the artifact has the directory that is to be built.
-pub(super) fn check_path(tree: &dyn Tree, path: &str) -> Result<(), String> {
-    let dir: PathBuf = clean(&Path::new(ROOT).join(path)).into_owned();
-    match tree.real_dir(&dir) {
-        Err(flumen_fs::FsError::NotFound { .. }) => Err(format!(
-            "kustomization path not found: stat {ARTIFACT_ROOT}{}: no such file or directory",
-            dir.display()
-        )),
-        // A file in its place is a mistake that the build words.
-        _ => Ok(()),
-    }
+/// Fails unless the artifact has what is to be built.
+pub(super) fn check_path(tree: &Arc<dyn Tree>, path: &str) -> Result<(), String> {
+    flumen_build::flux::check_path(tree, Path::new(ROOT), path).map_err(|error| error.to_string())
 }
 
 /// Builds, on a thread that may be busy.

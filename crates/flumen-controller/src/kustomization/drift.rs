@@ -94,7 +94,7 @@ impl Pass<'_> {
              remove it to correct them",
             drifted(&plan)
         );
-        self.say_drift(DETECTED, &message, revision);
+        self.say_drift(DETECTED, &message);
         let mut waited = Vec::new();
         for planned in plan.objects.iter().filter(|planned| planned.action != Action::Skipped) {
             let resource = target.client.resource(&planned.id.gvk).await;
@@ -107,7 +107,7 @@ impl Pass<'_> {
 
     /// Counts what was set back, and says which objects are fought for. `is_repeated` says that what was applied is what
     /// was applied before, so that each write was a correction.
-    pub(super) fn tell_contests(&self, changes: &[Change], is_repeated: bool, revision: &str) {
+    pub(super) fn tell_contests(&self, changes: &[Change], is_repeated: bool) {
         let contests = &self.controller.contests;
         if !is_repeated {
             contests.forget(self.key);
@@ -125,7 +125,7 @@ impl Pass<'_> {
              stop the other manager, or leave its fields to it with spec.ignore",
             named(contested.iter().map(fought_for))
         );
-        self.say_drift(CONTESTED, &message, revision);
+        self.say_drift(CONTESTED, &message);
     }
 
     /// Nothing has drifted.
@@ -134,14 +134,15 @@ impl Pass<'_> {
         delete_condition(&mut self.state().object, DRIFTED);
     }
 
-    fn say_drift(&self, reason: &str, message: &str, revision: &str) {
+    fn say_drift(&self, reason: &str, message: &str) {
         let mut state = self.state();
         let known = condition(&state.object, DRIFTED);
         let is_news = known.is_none_or(|known| known.message != message);
         let now = Timestamp::now();
         set_condition(&mut state.object, DRIFTED, ConditionStatus::True, reason, message, now);
+        drop(state);
         if is_news {
-            self.post(&state.object, Severity::Error, reason, message, revision, false);
+            self.post(Severity::Error, reason, message);
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The end of a Kustomization: what it applied goes with it, if it says so.
 
-use flumen_api::{DeletionPolicy, Kustomization, READY, condition};
-use flumen_apply::{Change, Silent};
+use std::sync::{Mutex, PoisonError};
+
+use flumen_api::{Kustomization, READY, condition};
+use flumen_apply::{Change, Inventory, Progress, Report};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     STATUS_MANAGER,
-    outcome::close,
-    settings::owner,
+    outcome::{Revision, close, lines},
+    settings::delete_options,
     store::{self, StatusStore},
     target::{account, account_exists, target},
 };
@@ -25,11 +28,17 @@ pub(super) fn allows_large_prune(object: &Kustomization, revision: &str) -> bool
     object.metadata.annotations.get(ALLOW_LARGE_PRUNE).is_some_and(|allowed| allowed == revision)
 }
 
-/// Deletes the objects, then lets the Kustomization go.
-pub(super) async fn finalize(controller: &Controller, key: &Key, object: &Kustomization) -> Next {
+/// Deletes the objects, then lets the Kustomization go. The permit is given back while they take their time.
+pub(super) async fn finalize(
+    controller: &Controller,
+    key: &Key,
+    object: &Kustomization,
+    permit: OwnedSemaphorePermit,
+) -> Next {
     let (inventory, _) = store::read(object.status.inventory.as_ref(), None);
     let is_deleting = object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
-    if is_deleting && let Err(next) = delete(controller, key, object, inventory).await {
+    let deletion = Deletion { controller, key, object, permit: Mutex::new(Some(permit)) };
+    if is_deleting && let Err(next) = deletion.run(inventory).await {
         let mut closed = object.clone();
         close(&mut closed);
         match status::write(&controller.client, object, &closed, STATUS_MANAGER).await {
@@ -44,6 +53,9 @@ pub(super) async fn finalize(controller: &Controller, key: &Key, object: &Kustom
         Ok(node) => {
             if node.at(&["metadata", "deletionTimestamp"]).is_none() {
                 controller.kustomizations.saw(&node);
+            } else if node.at(&["metadata", "finalizers"]).is_none() {
+                // The watch has yet to say so, and nothing may be deleted twice.
+                controller.kustomizations.gone(&node);
             }
             Next::Rest
         }
@@ -55,59 +67,88 @@ pub(super) async fn finalize(controller: &Controller, key: &Key, object: &Kustom
     }
 }
 
-async fn delete(
-    controller: &Controller,
-    key: &Key,
-    object: &Kustomization,
-    inventory: flumen_apply::Inventory,
-) -> Result<(), Next> {
-    let post = |severity, message: &str| {
-        // The reason is that of the last outcome, as users of Flux know it.
-        let reason = condition(object, READY).map_or("error", |ready| ready.reason.as_str());
-        let revision = object.status.last_applied_revision.as_deref().unwrap_or_default();
-        let metadata = [("revision", revision)];
-        let metadata = if revision.is_empty() { &[][..] } else { &metadata[..] };
-        controller.kustomize_events.post(object, severity, reason, message, metadata);
-    };
-    if let Some(account) = account(controller, object)
-        && object.spec.kube_config.is_none()
-        && !account_exists(controller, &key.namespace, account).await
-    {
-        let ids = inventory.entries().into_iter().map(|entry| entry.id.to_string());
-        let list = ids.collect::<Vec<_>>().join("\n");
-        post(Severity::Error, &format!("unable to prune objects: \n{list}"));
-        return Ok(());
-    }
-    let target = target(controller, object).await.map_err(|error| {
-        tracing::error!(object = %key, %error, "cannot reach the cluster of the objects");
-        Next::Retry
-    })?;
-    let mut options = flumen_apply::Options::new(owner(key));
-    options.timeout = object.spec.timeout();
-    options.concurrency = controller.options.concurrent_requests;
-    options.wait = object.spec.deletion_policy == DeletionPolicy::WaitForTermination;
-    let store = StatusStore::of_inventory(inventory);
-    match flumen_apply::delete(&target.client, &store, &options, &Silent).await {
-        Ok(changes) => {
-            let lines = lines(&changes);
-            if !lines.is_empty() {
-                post(Severity::Info, &lines);
+/// The deletion of what a Kustomization has applied.
+struct Deletion<'a> {
+    controller: &'a Controller,
+    key: &'a Key,
+    object: &'a Kustomization,
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Deletion<'_> {
+    async fn run(&self, inventory: Inventory) -> Result<(), Next> {
+        let Self { controller, key, object, .. } = *self;
+        if let Some(account) = account(controller, object)
+            && object.spec.kube_config.is_none()
+            && !account_exists(controller, &key.namespace, account).await
+        {
+            let ids = inventory.entries().into_iter().map(|entry| entry.id.to_string());
+            let list = ids.collect::<Vec<_>>().join("\n");
+            self.post(Severity::Error, &format!("unable to prune objects: \n{list}"));
+            return Ok(());
+        }
+        let target = target(controller, object).await.map_err(|error| {
+            tracing::error!(object = %key, %error, "cannot reach the cluster of the objects");
+            Next::Retry
+        })?;
+        let options = delete_options(controller, key, object, &target);
+        let store = StatusStore::of_inventory(inventory);
+        let told = Told { deletion: self, changes: Mutex::default() };
+        match flumen_apply::delete(&target.client, &store, &options, &told).await {
+            Ok(_) => {
+                told.tell();
+                Ok(())
             }
-            Ok(())
+            Err(flumen_apply::Error::NotDeleted(_)) => {
+                self.post(Severity::Error, "failed to wait for resources termination");
+                Ok(())
+            }
+            Err(error) => {
+                tracing::error!(object = %key, %error, "cannot delete everything");
+                self.post(Severity::Error, "pruning for deleted resource failed");
+                Err(Next::Retry)
+            }
         }
-        Err(flumen_apply::Error::NotDeleted(_)) => {
-            post(Severity::Error, "failed to wait for resources termination");
-            Ok(())
-        }
-        Err(error) => {
-            tracing::error!(object = %key, %error, "cannot delete everything");
-            post(Severity::Error, "pruning for deleted resource failed");
-            Err(Next::Retry)
+    }
+
+    fn post(&self, severity: Severity, message: &str) {
+        let object = self.object;
+        // The reason is that of the last outcome, as users of Flux know it.
+        let reason = condition(object, READY).map_or(severity.as_str(), |ready| &ready.reason);
+        let revision = Revision::last_applied(object);
+        let metadata = revision.as_ref().map(Revision::metadata).unwrap_or_default();
+        self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
+    }
+}
+
+/// Tells what is deleted as soon as all of it is asked for, however long it takes to go.
+struct Told<'a> {
+    deletion: &'a Deletion<'a>,
+    changes: Mutex<Vec<Change>>,
+}
+
+impl Told<'_> {
+    fn tell(&self) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = lines(&std::mem::take(&mut *changes));
+        if !lines.is_empty() {
+            self.deletion.post(Severity::Info, &lines);
         }
     }
 }
 
-fn lines(changes: &[Change]) -> String {
-    let lines = changes.iter().map(|change| format!("{} {}", change.id, change.action.as_str()));
-    lines.collect::<Vec<_>>().join("\n")
+impl Report for Told<'_> {
+    fn report(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Pruned(change) => {
+                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+                changes.push((*change).clone());
+            }
+            Progress::Terminating(_) => {
+                self.tell();
+                self.deletion.permit.lock().unwrap_or_else(PoisonError::into_inner).take();
+            }
+            _ => {}
+        }
+    }
 }

@@ -34,19 +34,13 @@ pub fn is_flux_component(object: &Object) -> bool {
 }
 
 /// Sets the parts of Flux aside, and says so once for each build.
-pub(super) fn leave_alone(
-    pass: &Pass<'_>,
-    objects: ObjectSet,
-    build_digest: &str,
-    revision: &str,
-) -> ObjectSet {
+pub(super) fn leave_alone(pass: &Pass<'_>, objects: ObjectSet, build_digest: &str) -> ObjectSet {
     let (objects, components) = set_aside(objects);
     let is_known = pass.controller.memory.with(pass.key, |known| known.digest == build_digest);
     if !components.is_empty() && is_known != Some(true) {
         let notice = notice(&components);
         tracing::info!(object = %pass.key, "{notice}");
-        let object = pass.state().object.clone();
-        pass.post(&object, Severity::Info, "FluxComponentsSkipped", &notice, revision, false);
+        pass.post(Severity::Info, "FluxComponentsSkipped", &notice);
     }
     objects
 }

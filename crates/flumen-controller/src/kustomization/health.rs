@@ -83,12 +83,11 @@ impl Pass<'_> {
             Ok(_) => {
                 let message = format!("Health check passed in {took}");
                 let healthy = ConditionStatus::True;
-                let mut state = self.state();
-                set_condition(&mut state.object, HEALTHY, healthy, "Succeeded", &message, now);
+                let reason = "Succeeded";
+                set_condition(&mut self.state().object, HEALTHY, healthy, reason, &message, now);
                 let is_new = object.status.last_applied_revision.as_deref() != Some(revision);
                 if !was_healthy || is_new && changes.iter().any(Change::is_write) {
-                    let object = &state.object;
-                    self.post(object, Severity::Info, PROGRESSING, &message, revision, false);
+                    self.post(Severity::Info, PROGRESSING, &message);
                 }
                 Ok(())
             }

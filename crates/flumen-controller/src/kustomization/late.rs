@@ -1,90 +1,37 @@
-//! What a run tells while it goes on: which objects it has changed, and which kinds it waits for.
+//! Kinds that come late: what a pass says while it waits for them, and what it fails with when they do not come.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use flumen_api::{ConditionStatus, READY, mark_reconciling, set_condition};
-use flumen_apply::{Action, Change, Error, Progress, Report};
+use flumen_apply::{Change, Error};
 use flumen_kube::Cluster as _;
 use flumen_object::{Gvk, ObjectId};
 use jiff::Timestamp;
 
 use super::{
     failure::Failure,
-    outcome::{PROGRESSING, apply_failure, lines},
+    outcome::{PROGRESSING, apply_failure},
     pass::Pass,
     target::Target,
+    words,
 };
 use crate::{
     cache::{GroupKind, reflected::Name},
-    events::Severity,
     queue::Next,
 };
-
-/// Collects what a run does, and lets others work while it waits.
-pub(super) struct Changes<'a> {
-    pass: &'a Pass<'a>,
-    changes: Mutex<Vec<Change>>,
-}
-
-impl<'a> Changes<'a> {
-    pub(super) const fn new(pass: &'a Pass<'a>) -> Self {
-        Self { pass, changes: Mutex::new(Vec::new()) }
-    }
-
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Report for Changes<'_> {
-    fn report(&self, progress: &Progress<'_>) {
-        match progress {
-            Progress::Changed(change) => {
-                let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.push((*change).clone());
-            }
-            Progress::Deferred(objects) => {
-                self.pass.rest();
-                self.pass.await_kinds(objects);
-            }
-            Progress::Waiting(_) => self.pass.rest(),
-            Progress::Reviewing { .. } => self.pass.end_wait(),
-        }
-    }
-}
 
 impl Pass<'_> {
     pub(super) fn name(&self) -> Name {
         (self.key.namespace.clone(), self.key.name.clone())
     }
 
-    /// Posts what was applied and what was pruned.
-    pub(super) fn tell_changes(&self, revision: &str, changes: &[Change], is_applied: bool) {
-        if !is_applied {
-            return;
-        }
-        let (pruned, applied): (Vec<&Change>, Vec<&Change>) =
-            changes.iter().partition(|change| change.action == Action::Deleted);
-        for changes in [applied, pruned] {
-            let lines = lines(changes.into_iter());
-            if !lines.is_empty() {
-                let object = self.object();
-                self.post(&object, Severity::Info, PROGRESSING, &lines, revision, false);
-            }
-        }
-    }
-
-    fn await_kinds(&self, objects: &[ObjectId]) {
+    pub(super) fn await_kinds(&self, objects: &[ObjectId]) {
         self.state().awaited = objects.iter().map(|id| id.gvk.clone()).collect();
         self.tell_awaited();
         self.news.notify_one();
     }
 
-    fn end_wait(&self) {
+    pub(super) fn end_wait(&self) {
         let awaited = std::mem::take(&mut self.state().awaited);
         if !awaited.is_empty() {
             let revision = self.state().object.status.last_attempted_revision.clone();
@@ -113,11 +60,12 @@ impl Pass<'_> {
         &self,
         target: &Target,
         error: &Error,
+        first: Option<&ObjectId>,
         changes: &[Change],
         retry: Duration,
     ) -> Failure {
         let Error::KindsNotServed { objects, .. } = error else {
-            return apply_failure(error, &error.to_string(), changes, retry);
+            return apply_failure(error, &words::of_apply(error, first), changes, retry);
         };
         let controller = self.controller;
         let kinds: BTreeSet<&Gvk> = objects.iter().map(|(_, gvk)| gvk).collect();

@@ -7,6 +7,7 @@ use flumen_api::{
     delete_condition, mark_reconciling, mark_stalled, set_condition,
 };
 use flumen_apply::Change;
+use flumen_object::ObjectId;
 use jiff::Timestamp;
 
 use super::{failure::Failure, finalize};
@@ -18,18 +19,33 @@ const RETRYING: &str = "ProgressingWithRetry";
 pub(super) const INVALID_CEL: &str = "InvalidCELExpression";
 pub(super) const SUCCEEDED: &str = "ReconciliationSucceeded";
 
-/// What a pass that succeeded has come to.
-pub(super) struct Success {
-    pub(super) revision: String,
-    origin_revision: Option<String>,
+/// What is built, in the words of its source.
+#[derive(Clone, Debug)]
+pub(super) struct Revision {
+    pub(super) name: String,
+    /// What the source was made from.
+    origin: Option<String>,
 }
 
-impl Success {
+impl Revision {
     pub(super) fn of(artifact: &Artifact) -> Self {
         Self {
-            revision: artifact.revision.clone(),
-            origin_revision: artifact.origin_revision().map(str::to_owned),
+            name: artifact.revision.clone(),
+            origin: artifact.origin_revision().map(str::to_owned),
         }
+    }
+
+    /// What was last applied, if anything.
+    pub(super) fn last_applied(object: &Kustomization) -> Option<Self> {
+        let status = &object.status;
+        let name = status.last_applied_revision.clone()?;
+        Some(Self { name, origin: status.last_applied_origin_revision.clone() })
+    }
+
+    /// What events and the history say of it.
+    pub(super) fn metadata(&self) -> Vec<(&'static str, &str)> {
+        let origin = self.origin.as_deref().map(|origin| ("originRevision", origin));
+        [("revision", self.name.as_str())].into_iter().chain(origin).collect()
     }
 }
 
@@ -48,7 +64,10 @@ pub(super) fn apply_failure(
 ) -> Failure {
     use flumen_apply::Error;
     match error {
-        Error::PruneFailed(_) => Failure::of_work("PruneFailed", text, retry),
+        Error::PruneFailed(errors) => {
+            let errors = errors.iter().map(|error| format!("{error};")).collect::<String>();
+            Failure::of_work("PruneFailed", format!("delete failed, errors: {errors}"), retry)
+        }
         Error::PruneGuarded { .. } => {
             let annotation = finalize::ALLOW_LARGE_PRUNE;
             let message = format!(
@@ -57,7 +76,7 @@ pub(super) fn apply_failure(
             Failure::of_work("PruneGuarded", message, retry)
         }
         _ => {
-            let mut message = format!("{text}\n{}", lines(changes.iter()));
+            let mut message = format!("{text}\n{}", lines_of_writes(changes));
             if !message.ends_with('\n') {
                 message.push('\n');
             }
@@ -66,12 +85,12 @@ pub(super) fn apply_failure(
     }
 }
 
-pub(super) fn succeed(object: &mut Kustomization, success: &Success) {
+pub(super) fn succeed(object: &mut Kustomization, revision: &Revision) {
     let now = Timestamp::now();
-    object.status.last_applied_revision = Some(success.revision.clone());
-    object.status.last_attempted_revision = Some(success.revision.clone());
-    object.status.last_applied_origin_revision.clone_from(&success.origin_revision);
-    let message = format!("Applied revision: {}", success.revision);
+    object.status.last_applied_revision = Some(revision.name.clone());
+    object.status.last_attempted_revision = Some(revision.name.clone());
+    object.status.last_applied_origin_revision.clone_from(&revision.origin);
+    let message = format!("Applied revision: {}", revision.name);
     delete_condition(object, RECONCILING);
     delete_condition(object, STALLED);
     set_condition(object, READY, ConditionStatus::True, SUCCEEDED, &message, now);
@@ -120,26 +139,31 @@ pub(super) fn handle_request(object: &mut Kustomization) {
 }
 
 /// Counts the pass in the history.
-pub(super) fn record(object: &mut Kustomization, digest: String, took: Duration) {
+pub(super) fn record(
+    object: &mut Kustomization,
+    revision: &Revision,
+    digest: String,
+    took: Duration,
+) {
     let reason = condition(object, READY).map(|ready| ready.reason.clone()).unwrap_or_default();
-    let status = &object.status;
-    let revision = status.last_attempted_revision.clone().map(|it| ("revision".to_owned(), it));
-    let origin = (reason == SUCCEEDED).then(|| status.last_applied_origin_revision.clone());
-    let origin = origin.flatten().map(|it| ("originRevision".to_owned(), it));
+    let metadata = revision.metadata().into_iter();
     let pass = flumen_api::Pass {
         digest,
         status: reason,
         finished: Timestamp::now(),
         duration: took,
-        metadata: revision.into_iter().chain(origin).collect(),
+        metadata: metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
     };
     object.status.history.record(pass);
 }
 
 /// What was written, a line for each object.
-pub(super) fn lines<'c>(changes: impl Iterator<Item = &'c Change>) -> String {
-    let lines = changes
-        .filter(|change| change.is_write())
-        .map(|change| format!("{} {}", change.id, change.action.as_str()));
-    lines.collect::<Vec<_>>().join("\n")
+pub(super) fn lines_of_writes(changes: &[Change]) -> String {
+    lines(changes.iter().filter(|change| change.is_write()))
+}
+
+/// What happened, a line for each object.
+pub(super) fn lines<'c>(changes: impl IntoIterator<Item = &'c Change>) -> String {
+    let line = |change: &Change| format!("{} {}", change.id, change.action.as_str());
+    changes.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -14,8 +14,9 @@ use flumen_api::{
 };
 use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
+use flumen_fs::Tree;
 use flumen_health::HealthRules;
-use flumen_object::Gvk;
+use flumen_object::{Gvk, Object};
 use jiff::Timestamp;
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit},
@@ -23,14 +24,16 @@ use tokio::{
 };
 
 use super::{
-    STATUS_MANAGER, artifact, build, depends,
+    STATUS_MANAGER, artifact, build,
+    changes::Changes,
+    decryption, depends,
     drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize, flux_components,
-    late::Changes,
     memory::Remembered,
     outcome::{
-        PROGRESSING, SUCCEEDED, Success, close, fail, handle_request, record, step_message, succeed,
+        PROGRESSING, Revision, SUCCEEDED, close, fail, handle_request, lines, lines_of_writes,
+        record, step_message, succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -64,7 +67,7 @@ pub(crate) async fn reconcile(
         }
     };
     if object.metadata.deletion_timestamp.is_some() {
-        return finalize::finalize(controller, key, &object).await;
+        return finalize::finalize(controller, key, &object, permit).await;
     }
     let client = &controller.client;
     let object =
@@ -82,6 +85,7 @@ pub(crate) async fn reconcile(
         state: Mutex::new(State {
             object: object.as_ref().clone(),
             written: object,
+            revision: None,
             build_digest: None,
             awaited: BTreeSet::new(),
         }),
@@ -106,6 +110,8 @@ pub(super) struct State {
     pub(super) object: Kustomization,
     /// The object as the cluster has it.
     written: Arc<Kustomization>,
+    /// Set when the source has been found.
+    revision: Option<Revision>,
     /// Set when the build has succeeded.
     build_digest: Option<String>,
     /// The kinds that objects wait for.
@@ -169,19 +175,20 @@ impl Pass<'_> {
         failure.saying(Said::Info(said))
     }
 
-    async fn work(&self) -> Result<Success, Failure> {
+    async fn work(&self) -> Result<(), Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
         let mode =
             Mode::of(&object).map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
+        self.state().revision = Some(Revision::of(&artifact));
         depends::check(controller, &object, &artifact).await?;
 
         let revision = artifact.revision.as_str();
         self.step("Fetching manifests", revision);
         let tree = artifact::tree(controller, &artifact).await?;
-        build::check_path(tree.as_ref(), &object.spec.path)
+        build::check_path(&tree, &object.spec.path)
             .map_err(|error| Failure::of_work("ArtifactFailed", error, retry))?;
 
         self.state().object.status.last_attempted_revision = Some(revision.to_owned());
@@ -198,25 +205,18 @@ impl Pass<'_> {
             self.state().build_digest = Some(remembered.digest.clone());
             self.forget_drift();
             controller.memory.set(self.key, Remembered { input, ..remembered });
-            return Ok(Success::of(&artifact));
+            return Ok(());
         }
-        let built = build::build(controller, &object, tree, input)
-            .await
-            .map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
+        let built = self.build(&object, tree, input).await;
+        let built = built.map_err(|error| Failure::of_work("BuildFailed", error, retry))?;
         self.state().build_digest = Some(built.digest.clone());
         controller.providers.built(&self.name(), &built.objects);
 
         self.step("Detecting drift", revision);
-        check_encryption(&built.objects).map_err(|error| {
-            let reason = match &object.spec.decryption {
-                None => "ReconciliationFailed",
-                // It is asked for, and not there yet.
-                Some(_) => "BuildFailed",
-            };
-            Failure::of_work(reason, error.to_string(), retry)
-        })?;
+        check_encryption(&built.objects)
+            .map_err(|error| Failure::of_work("ReconciliationFailed", error.to_string(), retry))?;
         let objects = if target.is_ours {
-            flux_components::leave_alone(self, built.objects, &built.digest, revision)
+            flux_components::leave_alone(self, built.objects, &built.digest)
         } else {
             built.objects
         };
@@ -228,12 +228,13 @@ impl Pass<'_> {
                 self.report_drift(&object, &target, &rules, objects, before, revision).await?;
             if let Some(waited) = reported {
                 self.check_health(&object, &target, rules, &waited, &[], revision).await?;
-                return Ok(Success::of(&artifact));
+                return Ok(());
             }
         }
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let store = StatusStore::new(self, before);
+        let first = objects.iter().next().map(Object::id);
         let applied =
             flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
         let committed = match &applied {
@@ -243,26 +244,40 @@ impl Pass<'_> {
         if let Some(inventory) = &committed {
             self.state().object.status.inventory = Some(store::entries(inventory));
         }
-        let changes = changes.into_changes();
-        self.tell_changes(revision, &changes, committed.is_some());
+        let (changes, pruned) = changes.into_parts();
+        if committed.is_some() {
+            self.tell(&lines_of_writes(&changes));
+        }
         let outcome = match (applied, unreadable) {
             (Ok(outcome), None) => outcome,
             (Ok(_), Some(unreadable)) => {
                 return Err(Failure::of_work("ReconciliationFailed", unreadable, retry));
             }
             (Err(error), _) => {
-                return Err(self.apply_failure(&target, &error, &changes, retry).await);
+                let first = first.as_ref();
+                return Err(self.apply_failure(&target, &error, first, &changes, retry).await);
             }
         };
+        self.tell(&lines(&pruned));
         let is_repeated = object.status.observed_generation == object.metadata.generation
-            && remembered.is_some_and(|remembered| remembered.digest == built.digest);
-        self.tell_contests(&changes, is_repeated, revision);
+            && controller.memory.with(self.key, |known| known.digest == built.digest) == Some(true);
+        self.tell_contests(&changes, is_repeated);
 
         self.check_health(&object, &target, rules, &outcome.waited, &changes, revision).await?;
         let remembered =
             Remembered { input: built.input, digest: built.digest, inventory: outcome.inventory };
         controller.memory.set(self.key, remembered);
-        Ok(Success::of(&artifact))
+        Ok(())
+    }
+
+    async fn build(
+        &self,
+        object: &Kustomization,
+        tree: Arc<dyn Tree>,
+        input: build::Input,
+    ) -> Result<build::Built, String> {
+        decryption::check_keys(self.controller, object).await?;
+        build::build(self.controller, object, tree, input).await
     }
 
     /// Whether everything is applied and healthy as the last pass has left it, by what the watches tell.
@@ -366,14 +381,17 @@ impl Pass<'_> {
     }
 
     /// Says what came of the pass, in one write.
-    async fn end(&self, outcome: Result<Success, Failure>) -> Next {
+    async fn end(&self, outcome: Result<(), Failure>) -> Next {
         let took = self.started.elapsed();
         let interval = self.state().object.spec.interval;
         let (before, after, next) = {
             let mut state = self.state();
+            let state = &mut *state;
             let next = match &outcome {
-                Ok(success) => {
-                    succeed(&mut state.object, success);
+                Ok(()) => {
+                    if let Some(revision) = &state.revision {
+                        succeed(&mut state.object, revision);
+                    }
                     Next::After(self.controller.options.jittered(interval.0))
                 }
                 Err(failure) => {
@@ -382,8 +400,8 @@ impl Pass<'_> {
                 }
             };
             handle_request(&mut state.object);
-            if let Some(digest) = state.build_digest.clone() {
-                record(&mut state.object, digest, took);
+            if let (Some(revision), Some(digest)) = (&state.revision, state.build_digest.clone()) {
+                record(&mut state.object, revision, digest, took);
             }
             (state.written.clone(), state.object.clone(), next)
         };
@@ -396,43 +414,43 @@ impl Pass<'_> {
         }
         let took = GoDuration(took);
         match &outcome {
-            Ok(success) => {
-                tracing::info!(object = %self.key, revision = %success.revision, %took, "applied");
+            Ok(()) => {
+                let revision = after.status.last_applied_revision.as_deref().unwrap_or_default();
+                tracing::info!(object = %self.key, revision, %took, "applied");
                 let message = format!("Reconciliation finished in {took}, next run in {interval}");
-                let revision = &success.revision;
-                self.post(&after, Severity::Info, SUCCEEDED, &message, revision, true);
+                self.post_with(Severity::Info, SUCCEEDED, &message, &[("commit_status", "update")]);
             }
             Err(failure) => {
                 tracing::error!(object = %self.key, reason = failure.reason, error = %failure.message, "failed");
-                let revision = after.status.last_attempted_revision.clone().unwrap_or_default();
                 let (severity, message) = match &failure.event {
                     Said::Nothing => return next,
                     Said::Message => (Severity::Error, &failure.message),
                     Said::Error(message) => (Severity::Error, message),
                     Said::Info(message) => (Severity::Info, message),
                 };
-                self.post(&after, severity, failure.reason, message, &revision, false);
+                self.post(severity, failure.reason, message);
             }
         }
         next
     }
 
-    pub(super) fn post(
-        &self,
-        object: &Kustomization,
-        severity: Severity,
-        reason: &str,
-        message: &str,
-        revision: &str,
-        updates_commit_status: bool,
-    ) {
-        let mut metadata = Vec::new();
-        if !revision.is_empty() {
-            metadata.push(("revision", revision));
+    /// Tells what was done to objects, if anything.
+    fn tell(&self, lines: &str) {
+        if !lines.is_empty() {
+            self.post(Severity::Info, PROGRESSING, lines);
         }
-        if updates_commit_status {
-            metadata.push(("commit_status", "update"));
-        }
-        self.controller.kustomize_events.post(object, severity, reason, message, &metadata);
+    }
+
+    /// Posts an event about the object as it is now.
+    pub(super) fn post(&self, severity: Severity, reason: &str, message: &str) {
+        self.post_with(severity, reason, message, &[]);
+    }
+
+    fn post_with(&self, severity: Severity, reason: &str, message: &str, more: &[(&str, &str)]) {
+        let state = self.state();
+        let mut metadata = state.revision.as_ref().map(Revision::metadata).unwrap_or_default();
+        metadata.extend_from_slice(more);
+        let events = &self.controller.kustomize_events;
+        events.post(&state.object, severity, reason, message, &metadata);
     }
 }

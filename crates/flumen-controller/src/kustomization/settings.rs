@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flumen_api::{Kustomization, KustomizationSpec};
+use flumen_api::{DeletionPolicy, Kustomization, KustomizationSpec};
 use flumen_apply::{Owner, Prune, Watched};
 use flumen_diff::{FormerManager, IgnoreRule, IgnoreRules, Operation, Selector, Takeover};
 use flumen_health::{HealthCheck, HealthRules};
@@ -31,6 +31,35 @@ pub(crate) fn takeover(managers: &[String]) -> Takeover {
     takeover
 }
 
+/// How the objects of a Kustomization that goes are deleted.
+pub(super) fn delete_options(
+    controller: &Controller,
+    key: &Key,
+    object: &Kustomization,
+    target: &Target,
+) -> flumen_apply::Options {
+    let mut options = common_options(controller, key, object, target);
+    options.wait = object.spec.deletion_policy == DeletionPolicy::WaitForTermination;
+    options
+}
+
+/// What holds for applying and deleting alike.
+fn common_options(
+    controller: &Controller,
+    key: &Key,
+    object: &Kustomization,
+    target: &Target,
+) -> flumen_apply::Options {
+    let mut options = flumen_apply::Options::new(owner(key));
+    options.timeout = object.spec.timeout();
+    options.concurrency = controller.options.concurrent_requests;
+    options.strict_kinds = !controller.options.defer_unknown_kinds;
+    if target.is_ours {
+        options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
+    }
+    options
+}
+
 /// How the objects of a Kustomization are applied.
 pub(super) fn apply_options(
     controller: &Controller,
@@ -41,24 +70,18 @@ pub(super) fn apply_options(
     revision: &str,
 ) -> Result<flumen_apply::Options, Failure> {
     let spec = &object.spec;
-    let mut options = flumen_apply::Options::new(owner(key));
-    options.timeout = spec.timeout();
-    options.concurrency = controller.options.concurrent_requests;
+    let mut options = common_options(controller, key, object, target);
     options.force = spec.force;
     options.prune = match (spec.prune, controller.options.prune_guard) {
         (false, _) => Prune::Forget,
         (true, true) if !finalize::allows_large_prune(object, revision) => Prune::Guarded,
         (true, _) => Prune::Unguarded,
     };
-    options.strict_kinds = !controller.options.defer_unknown_kinds;
     options.takeover = controller.takeover.clone();
     options.custom_stage.clone_from(&controller.options.custom_stage_kinds);
     options.ignore = ignore_rules(spec)
         .map_err(|error| Failure::of_work("ReconciliationFailed", error, spec.retry_interval()))?;
     options.health = rules.clone();
-    if target.is_ours {
-        options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
-    }
     Ok(options)
 }
 

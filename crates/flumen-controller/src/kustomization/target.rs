@@ -4,6 +4,7 @@ use flumen_api::Kustomization;
 use flumen_kube::{Client, Cluster as _, ConnectOptions, Identity, ObjectName};
 use flumen_yaml::Node;
 
+use super::words;
 use crate::{Controller, references};
 
 /// Where objects go.
@@ -73,6 +74,9 @@ async fn remote(
     let invalid =
         |error: &dyn std::fmt::Display| format!("invalid KubeConfig in secret '{place}': {error}");
     let text = std::str::from_utf8(config).map_err(|error| invalid(&error))?;
+    if let Some(why) = words::no_kubeconfig(text) {
+        return Err(invalid(&why));
+    }
     Client::from_kubeconfig_text(text, &ConnectOptions::default())
         .await
         .map_err(|error| invalid(&error))

@@ -15,13 +15,13 @@ fn a_broken_directory_stops_only_its_own_kustomization() {
     stage.kustomization("nowhere", &json!({"path": "./c"}));
     stage.until_ready("good");
     let message = stage.until_failed("bad", "BuildFailed");
-    let text = "failed to decode Kubernetes YAML from /artifact/b/bad.yaml: MalformedYAMLError: yaml: line 1: \
+    let text = "failed to decode Kubernetes YAML from /tmp/kustomization-0/b/bad.yaml: MalformedYAMLError: yaml: line 1: \
                 did not find expected node content";
     assert_eq!(message, text);
     let message = stage.until_failed("nowhere", "ArtifactFailed");
     assert_eq!(
         message,
-        "kustomization path not found: stat /artifact/c: no such file or directory"
+        "kustomization path not found: stat /tmp/kustomization-0/c: no such file or directory"
     );
     let object = stage.get("Kustomization", "nowhere").expect("it is there");
     assert_eq!(condition(&object, "Reconciling")["reason"], "ProgressingWithRetry");

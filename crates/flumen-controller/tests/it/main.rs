@@ -12,3 +12,4 @@ mod operations;
 mod peer;
 mod requests;
 mod sources;
+mod words;

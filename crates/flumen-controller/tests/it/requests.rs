@@ -19,7 +19,6 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     reconcile(&stage, "b");
     proxy.forget();
     reconcile(&stage, "b");
-    let of_objects = |request: &KubeRequest| request.resource().as_deref() == Some("configmaps");
     assert_eq!(proxy.count(of_objects), 0);
     let of_status = |request: &KubeRequest| request.path.ends_with("/kustomizations/b/status");
     assert_eq!(proxy.count(of_status), 1, "{:#?}", proxy.requests());
@@ -43,10 +42,7 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
 #[test]
 fn a_controller_knows_what_the_one_before_it_has_applied() {
     let Some((mut stage, proxy)) = Stage::observed() else { return };
-    stage.push(&[("a.yaml", &config_map("a", "1")), ("b.yaml", &config_map("b", "1"))]);
-    stage.source();
-    stage.kustomization("app", &json!({"wait": true}));
-    stage.until_ready("app");
+    deliver_two(&stage);
     stage.restart(proxy.kubeconfig());
     proxy.forget();
     reconcile(&stage, "app");
@@ -58,6 +54,34 @@ fn a_controller_knows_what_the_one_before_it_has_applied() {
         stage.patch("ConfigMap", "a", &json!({"data": {"key": "of somebody else"}}));
     });
     stage.until_object("ConfigMap", "a", |object| object["data"]["key"] == "1");
+}
+
+#[test]
+fn what_is_watched_is_deleted_without_a_look() {
+    let Some((stage, proxy)) = Stage::observed() else { return };
+    deliver_two(&stage);
+    // The watch of the kind is open when a pass finds nothing to look at.
+    Stage::until("everything is watched", || {
+        proxy.forget();
+        reconcile(&stage, "app");
+        (proxy.count(of_objects) == 0).then_some(())
+    });
+    proxy.forget();
+    stage.delete("Kustomization", "app");
+    Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
+    let of_verb = |verb: &str| proxy.count(|request| of_objects(request) && request.verb() == verb);
+    assert_eq!((of_verb("get"), of_verb("delete")), (0, 2), "{:#?}", proxy.requests());
+}
+
+fn deliver_two(stage: &Stage) {
+    stage.push(&[("a.yaml", &config_map("a", "1")), ("b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"wait": true}));
+    stage.until_ready("app");
+}
+
+fn of_objects(request: &KubeRequest) -> bool {
+    request.resource().as_deref() == Some("configmaps") && request.verb() != "watch"
 }
 
 fn reconcile(stage: &Stage, name: &str) {

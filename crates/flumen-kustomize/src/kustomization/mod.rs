@@ -14,6 +14,7 @@ pub(crate) use self::check::check_sort_options;
 pub use self::typed::typed_kustomization;
 use self::{fields::Kustomization, tables::Legacy};
 use crate::{
+    aside::Aside,
     decode::{Mode, decode, first_document, is_same_folded, nearest},
     error::{Context, Error, Result},
     loader::{File, Loader},
@@ -60,7 +61,8 @@ fn find(loader: &Loader) -> Result<File> {
                 return Err(Error::new(format!(
                     "Found multiple kustomization files under: {root}"
                 ))
-                .hint("keep one of kustomization.yaml, kustomization.yml and Kustomization"));
+                .hint("keep one of kustomization.yaml, kustomization.yml and Kustomization")
+                .aside(Aside::LineBreak));
             }
             Err(FsError::NotFound { .. }) => {}
             Err(error) => obstacle = Some(loader.explain(name, &error)),

@@ -4,6 +4,8 @@ use flumen_fs::FsError;
 use flumen_git::{Error, GitReference, GitUrl, VerifyError};
 use thiserror::Error as ThisError;
 
+use crate::not_reached;
+
 /// What went wrong, in the words of Flux. No message holds a credential.
 #[derive(Debug, ThisError)]
 pub enum GitError {
@@ -88,6 +90,10 @@ impl GitError {
         let text = match error {
             Error::Empty { .. } => return Self::Empty,
             Error::NoDirectory { .. } => return Self::Sparse(error.to_string()),
+            Error::Unreachable { reason, .. } if url.to_string().starts_with("http") => {
+                let asked = format!("{url}/info/refs?service=git-upload-pack");
+                format!("unable to {what} '{url}': {}", not_reached(&asked, reason))
+            }
             Error::InvalidRange { reason, .. } => format!("semver parse error: {reason}"),
             Error::NoReference { reference: missing, .. } => {
                 let no_remote = |name: &str| {

@@ -4,6 +4,8 @@ use std::error::Error as _;
 
 use thiserror::Error;
 
+use crate::not_reached;
+
 /// Where a failure is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionType {
@@ -92,9 +94,9 @@ pub(super) fn words(error: &flumen_oci::Error, allows_plain_http: bool) -> Strin
     }
     if let flumen_oci::Error::Unreachable { host, reason } = error {
         let schemes = if allows_plain_http { &["https", "http"][..] } else { &["https"] };
-        let tries: Vec<String> =
-            schemes.iter().map(|scheme| unreachable(scheme, host, reason)).collect();
-        return tries.join("; ");
+        let tries =
+            schemes.iter().map(|scheme| not_reached(&format!("{scheme}://{host}/v2/"), reason));
+        return tries.collect::<Vec<_>>().join("; ");
     }
     let mut words = error.to_string();
     let mut cause = error.source();
@@ -103,18 +105,6 @@ pub(super) fn words(error: &flumen_oci::Error, allows_plain_http: bool) -> Strin
         cause = error.source();
     }
     words
-}
-
-fn unreachable(scheme: &str, host: &str, reason: &str) -> String {
-    let reason = if reason.to_ascii_lowercase().contains("connection refused") {
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let port = if scheme == "https" { 443 } else { 80 };
-        let address = if has_port { host.to_owned() } else { format!("{host}:{port}") };
-        format!("dial tcp {address}: connect: connection refused")
-    } else {
-        reason.to_owned()
-    };
-    format!("Get \"{scheme}://{host}/v2/\": {reason}")
 }
 
 #[cfg(test)]

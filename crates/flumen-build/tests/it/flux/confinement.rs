@@ -39,7 +39,7 @@ fn paths_cannot_lead_out() {
         &[],
         "kustomize build failed: accumulating resources: accumulating resources from \
          '../../outside/secret.yaml': fs-security-constraint read /outside/secret.yaml: path \
-         '/outside/secret.yaml' is not in or below '/artifact'",
+         '/outside/secret.yaml' is not in or below '/tmp/kustomization-0'",
     );
     refused(
         "a",
@@ -47,7 +47,7 @@ fn paths_cannot_lead_out() {
         &[],
         "kustomize build failed: accumulating resources: accumulating resources from \
          '../../nowhere': fs-security-constraint read /nowhere: path '/nowhere' is not in or below \
-         '/artifact'",
+         '/tmp/kustomization-0'",
     );
 }
 
@@ -59,7 +59,7 @@ fn components_cannot_lead_out() {
         &[],
         "kustomize build failed: accumulating components: must build at directory: not a valid \
          directory: fs-security-constraint abs /outside: path '/outside' is not in or below \
-         '/artifact'",
+         '/tmp/kustomization-0'",
     );
 }
 
@@ -71,8 +71,8 @@ fn links_cannot_lead_out() {
         &kustomization,
         &[("a/m.yaml", "/outside/secret.yaml")],
         "kustomize build failed: accumulating resources: accumulating resources from 'm.yaml': \
-         fs-security-constraint read /artifact/a/m.yaml: path '/artifact/a/m.yaml' is not in or below \
-         '/artifact'",
+         fs-security-constraint read /tmp/kustomization-0/a/m.yaml: path '/tmp/kustomization-0/a/m.yaml' is not in or below \
+         '/tmp/kustomization-0'",
     );
     let error = built("linked", &kustomization, &[("linked", "/outside")]).expect_err("outside");
     assert_eq!(error.stage, Stage::Path);
@@ -93,14 +93,14 @@ fn the_path_begins_at_the_root() {
     let files = [("a/m.yaml", MANIFEST)];
     for path in ["a", "./a", "/a", "../../a", "b/../a/"] {
         let file = built(path, &files, &[]).expect("a build").kustomization;
-        assert_eq!(file.path, Path::new("/artifact/a/kustomization.yaml"), "{path}");
+        assert_eq!(file.path, Path::new("/tmp/kustomization-0/a/kustomization.yaml"), "{path}");
         assert!(file.created);
     }
     refused(
         "b",
         &files,
         &[],
-        "kustomization path not found: stat /artifact/b: no such file or directory",
+        "kustomization path not found: stat /tmp/kustomization-0/b: no such file or directory",
     );
 }
 
@@ -120,7 +120,7 @@ fn an_artifact_that_is_its_whole_tree_can_be_left_too() {
         )
     };
     let error = built("a").expect_err("outside").to_string();
-    assert!(error.ends_with("path '/etc' is not in or below '/artifact'"), "{error}");
+    assert!(error.ends_with("path '/etc' is not in or below '/tmp/kustomization-0'"), "{error}");
     let reads = built("b").expect("a build").reads;
     assert!(reads.unchanged_in(&*tree, Path::new("/")));
 }

@@ -98,7 +98,7 @@ fn same_error(
     let stage = match error.stage {
         Stage::Path => "path",
         Stage::Generate => "generate",
-        Stage::Build | Stage::Decode => "build",
+        Stage::Build | Stage::Decrypt | Stage::Decode => "build",
         Stage::Substitute => "postBuild",
     };
     same("stage", stage, &expect["stage"])?;

@@ -44,7 +44,7 @@ fn directories_are_walked_by_name() {
 #[test]
 fn the_first_file_that_is_no_manifest_is_named() {
     let files = [("a.yaml", MANIFEST), ("b/c.yaml", "image: x\n"), ("b/d.yaml", "a: [\n")];
-    let expected = "! Generate failed to decode Kubernetes YAML from /artifact/b/c.yaml: missing Resource \
+    let expected = "! Generate failed to decode Kubernetes YAML from /tmp/kustomization-0/b/c.yaml: missing Resource \
                     metadata";
     assert_eq!(used(&files, &json!({})), expected);
     // It comes before other mistakes.
@@ -136,6 +136,6 @@ fn two_kustomization_files_are_one_too_many() {
     let files = [("kustomization.yaml", "resources: []\n"), ("kustomization.yml", "")];
     assert_eq!(
         used(&files, &json!({})),
-        "! Build kustomize build failed: Found multiple kustomization files under: /artifact"
+        "! Build kustomize build failed: Found multiple kustomization files under: /tmp/kustomization-0"
     );
 }

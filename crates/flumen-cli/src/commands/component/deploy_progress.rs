@@ -43,7 +43,7 @@ impl Observer for DeployProgress<'_> {
 impl Report for DeployProgress<'_> {
     fn report(&self, progress: &Step<'_>) {
         match progress {
-            Step::Changed(change) => {
+            Step::Changed(change) | Step::Pruned(change) => {
                 self.log(&format!("{} {}", change.id, change.action.as_str()));
             }
             Step::Waiting(pending) => {
@@ -54,6 +54,11 @@ impl Report for DeployProgress<'_> {
             Step::Deferred(objects) => {
                 for id in *objects {
                     self.log(&format!("{id} waits until its kind is served"));
+                }
+            }
+            Step::Terminating(objects) => {
+                for id in *objects {
+                    self.log(&format!("{id} is going"));
                 }
             }
             Step::Reviewing { .. } => {}

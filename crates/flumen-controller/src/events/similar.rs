@@ -1,0 +1,112 @@
+//! Many events that differ in their words alone become one.
+//!
+//! The rule is that of every controller that posts by Kubernetes' own library: from the tenth different message on
+//! about one object, for one reason and within ten minutes, one event has the latest of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::REMEMBERED;
+
+/// As many different messages are one event.
+const COMBINED_FROM: usize = 10;
+/// Silence after which counting begins anew.
+const WITHIN: SignedDuration = SignedDuration::from_mins(10);
+
+/// What events that are alike are about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Subject {
+    uid: String,
+    kind: String,
+    reason: String,
+}
+
+/// What makes two events the same, so that the second is only counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EventKey {
+    subject: Subject,
+    /// `None` for the one that stands for many.
+    message: Option<String>,
+}
+
+/// The messages of late about each subject.
+#[derive(Debug, Default)]
+pub(super) struct Similar(HashMap<Subject, Recent>);
+
+#[derive(Debug)]
+struct Recent {
+    messages: BTreeSet<String>,
+    last: Timestamp,
+}
+
+impl Similar {
+    /// The event to post, which may stand for this and others, and what it is known by.
+    pub(super) fn combine(&mut self, event: Value, now: Timestamp) -> (Value, EventKey) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let subject = Subject {
+            uid: text(&event["involvedObject"]["uid"]),
+            kind: text(&event["type"]),
+            reason: text(&event["reason"]),
+        };
+        let message = text(&event["message"]);
+        if self.0.len() >= REMEMBERED {
+            self.0.retain(|_, recent| now.duration_since(recent.last) <= WITHIN);
+        }
+        let fresh = || Recent { messages: BTreeSet::new(), last: now };
+        let recent = self.0.entry(subject.clone()).or_insert_with(fresh);
+        if now.duration_since(recent.last) > WITHIN {
+            recent.messages.clear();
+        }
+        recent.last = now;
+        recent.messages.insert(message.clone());
+        if recent.messages.len() < COMBINED_FROM {
+            return (event, EventKey { subject, message: Some(message) });
+        }
+        // It is full and stays so.
+        recent.messages.remove(&message);
+        let mut combined = event;
+        combined["message"] = json!(format!("(combined from similar events): {message}"));
+        combined["metadata"]["annotations"] = json!({});
+        (combined, EventKey { subject, message: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(reason: &str, message: &str) -> Value {
+        json!({
+            "metadata": {"annotations": {"a": "b"}},
+            "involvedObject": {"uid": "u"},
+            "type": "Normal",
+            "reason": reason,
+            "message": message,
+        })
+    }
+
+    #[test]
+    fn the_tenth_message_stands_for_those_that_follow() {
+        let mut similar = Similar::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let mut say = |reason: &str, number: u32, now| {
+            similar.combine(event(reason, &format!("took {number} s")), now)
+        };
+        for number in 1..10 {
+            let (posted, key) = say("Done", number, now);
+            assert_eq!(posted["message"], format!("took {number} s"));
+            assert_eq!(key, say("Done", number, now).1, "said again");
+        }
+        let (tenth, key) = say("Done", 10, now);
+        assert_eq!(tenth["message"], "(combined from similar events): took 10 s");
+        assert_eq!(tenth["metadata"]["annotations"], json!({}));
+        let (eleventh, same) = say("Done", 11, now);
+        assert_eq!(eleventh["message"], "(combined from similar events): took 11 s");
+        assert_eq!(key, same);
+        assert_eq!(say("Failed", 1, now).0["message"], "took 1 s", "for another reason");
+        let later = now + WITHIN + SignedDuration::from_secs(1);
+        assert_eq!(say("Done", 12, later).0["message"], "took 12 s", "after a while");
+    }
+}
