@@ -9,6 +9,7 @@ use flumen_yaml::{EmitError, Pos};
 
 use crate::{
     diagnostic::{Diagnostic, Place},
+    flux,
     printable::{Lines, printable},
     ui::Ui,
 };
@@ -61,6 +62,14 @@ pub(crate) enum CommandError {
     },
     /// No failure: a plan has changes, and the command line wants to know.
     Changes,
+    /// No failure: a group of commands was named and none of them, so its help is the answer.
+    Help {
+        text: String,
+    },
+    /// A failure in one line, as Flux tells it.
+    Brief {
+        message: String,
+    },
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -197,6 +206,32 @@ impl CommandError {
         Failure::new(message).into()
     }
 
+    /// A failure as Flux tells it.
+    pub(crate) fn brief(message: impl Into<String>) -> Self {
+        Self::Brief { message: message.into() }
+    }
+
+    /// A request to a cluster that failed, as Flux tells it.
+    pub(crate) fn request(error: flumen_kube::Error) -> Self {
+        Self::brief(flux::words(&error))
+    }
+
+    /// The same failure as Flux tells it; the hint is left out.
+    pub(crate) fn in_brief(self) -> Self {
+        match self {
+            Self::Failure(failure) => Self::brief(failure.message),
+            other => other,
+        }
+    }
+
+    /// What is wrong, in one line.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Brief { message } => message.clone(),
+            other => other.diagnostic().message.into_owned(),
+        }
+    }
+
     /// Tells the user and decides the exit status.
     pub(crate) fn report(self, ui: &Ui) -> ExitCode {
         match &self {
@@ -214,6 +249,15 @@ impl CommandError {
                 ExitCode::from(UNDECIDED)
             }
             Self::Changes => ExitCode::from(CHANGES),
+            Self::Help { text } => {
+                // Help that nobody reads to its end is no failure.
+                let _ = ui.data(text.as_bytes());
+                ExitCode::SUCCESS
+            }
+            Self::Brief { message } => {
+                ui.failure(message);
+                ExitCode::from(WRONG_INPUT)
+            }
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -268,6 +312,8 @@ impl CommandError {
             Self::Different => Diagnostic::new("they differ"),
             Self::Undecided { .. } => Diagnostic::new("plans wait for a decision"),
             Self::Changes => Diagnostic::new("there are changes"),
+            Self::Help { .. } => Diagnostic::new("a command is missing"),
+            Self::Brief { message } => Diagnostic::new(message.as_str()),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

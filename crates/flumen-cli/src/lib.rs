@@ -18,6 +18,7 @@ mod duration;
 mod env;
 mod error;
 mod examples;
+mod flux;
 mod home_args;
 mod interrupt;
 mod inventory_args;
