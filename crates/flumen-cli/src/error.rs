@@ -111,6 +111,16 @@ impl Failure {
     }
 }
 
+/// Why a file cannot be used, as programs in Go say it.
+pub(crate) fn go_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        io::ErrorKind::NotADirectory => "not a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// The message of an error followed by those of its causes.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
@@ -214,6 +224,11 @@ impl CommandError {
     /// A request to a cluster that failed, as Flux tells it.
     pub(crate) fn request(error: flumen_kube::Error) -> Self {
         Self::brief(flux::words(&error))
+    }
+
+    /// A request to a registry that failed, as Flux tells it: with the registry's answer.
+    pub(crate) fn exchange(error: flumen_oci::Error) -> Self {
+        Self::brief(error.exchange().map_or_else(|| error_chain(&error), str::to_owned))
     }
 
     /// The same failure as Flux tells it; the hint is left out.
