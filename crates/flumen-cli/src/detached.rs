@@ -1,6 +1,7 @@
 //! A cluster in the background.
 
 use std::{
+    ffi::OsString,
     fs::File,
     process::{Command, Stdio},
     time::Duration,
@@ -20,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Starts a process that serves, and waits until it does.
-pub(crate) async fn start(home: &Home, options: &[String]) -> Result<Record, CommandError> {
+pub(crate) async fn start(home: &Home, options: &[OsString]) -> Result<Record, CommandError> {
     let failed =
         |error: std::io::Error| Failure::new(format!("cannot go into the background: {error}"));
     std::fs::create_dir_all(home.path()).map_err(failed)?;

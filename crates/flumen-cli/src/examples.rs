@@ -9,6 +9,7 @@ use crate::error::{CommandError, Failure};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Example {
+    FluxRepo,
     Quickstart,
 }
 
@@ -17,6 +18,23 @@ macro_rules! files {
         &[$(($file, include_str!(concat!("../../../examples/", $directory, "/", $file)))),*]
     };
 }
+
+const FLUX_REPO: &[(&str, &str)] = files!("flux-repo":
+    "clusters/local/apps.yaml",
+    "clusters/local/flux-system/gotk-sync.yaml",
+    "clusters/local/flux-system/kustomization.yaml",
+    "clusters/local/infrastructure.yaml",
+    "infrastructure/caches/definition.yaml",
+    "infrastructure/caches/deployment.yaml",
+    "infrastructure/caches/kustomization.yaml",
+    "infrastructure/caches/namespace.yaml",
+    "apps/base/cache.yaml",
+    "apps/base/deployment.yaml",
+    "apps/base/kustomization.yaml",
+    "apps/base/namespace.yaml",
+    "apps/base/service.yaml",
+    "apps/local/kustomization.yaml",
+);
 
 const QUICKSTART: &[(&str, &str)] = files!("quickstart":
     "kustomization.yaml",
@@ -30,11 +48,21 @@ const QUICKSTART: &[(&str, &str)] = files!("quickstart":
 );
 
 impl Example {
+    /// As it is called on the command line, and in `examples`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::FluxRepo => "flux-repo",
+            Self::Quickstart => "quickstart",
+        }
+    }
+
     /// Writes the files of the example into a directory of its name that vanishes afterwards.
     pub(crate) fn unpack(self) -> Result<Unpacked, CommandError> {
-        let (name, files) = match self {
-            Self::Quickstart => ("quickstart", QUICKSTART),
+        let files = match self {
+            Self::FluxRepo => FLUX_REPO,
+            Self::Quickstart => QUICKSTART,
         };
+        let name = self.name();
         let written = || -> std::io::Result<Unpacked> {
             let unpacked = Unpacked { scratch: TempDir::with_prefix("flumen-")?, name };
             for (file, text) in files {

@@ -6,6 +6,7 @@
 //! that plans wait for somebody's decision.
 
 mod artifact_args;
+mod bootstrap;
 mod build_id;
 mod cli;
 mod cluster_args;
@@ -19,6 +20,9 @@ mod env;
 mod error;
 mod examples;
 mod flux;
+mod flux_repository;
+mod flux_up;
+mod flux_view;
 mod home_args;
 mod interrupt;
 mod inventory_args;
@@ -26,7 +30,9 @@ mod key_files;
 mod kustomizer_config;
 mod listing;
 mod live_view;
+mod local_controller;
 mod local_delivery;
+mod local_sources;
 mod memory;
 mod merged_kubeconfig;
 mod output;

@@ -19,6 +19,8 @@ use crate::{
 
 /// Changes come in bursts, and nobody reads faster.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Between two looks at a cluster that does not tell.
+const GLANCE: Duration = Duration::from_millis(500);
 
 /// Whether there is a screen to draw on again and again.
 pub(crate) fn has_screen() -> bool {
@@ -33,20 +35,48 @@ pub(crate) async fn show(
     applied: &[ObjectId],
 ) -> Result<(), CommandError> {
     let screen = Screen::new();
-    let mut changes = follow(api)?;
+    let mut pulse = Pulse::of(api)?;
     loop {
-        // Whatever else has changed is drawn at once.
-        while changes.next().now_or_never().is_some_and(|change| change.is_ok()) {}
         let tree = match applied {
             [] => tree_view::of_workloads(client).await?,
             applied => tree_view::of(client, applied).await?,
         };
         screen.draw(tree);
-        match changes.next().await {
-            Ok(_) => sleep(PAUSE).await,
-            Err(WatchError::Lagged) => changes = follow(api)?,
-            Err(WatchError::Closed) => return Ok(()),
+        if !pulse.next().await? {
+            return Ok(());
         }
+    }
+}
+
+/// When there may be something new to see.
+pub(crate) enum Pulse {
+    /// Whenever something changes in the cluster of this process.
+    Changes(Api, Changes),
+    /// Every now and then, for the cluster of another process.
+    Clock,
+}
+
+impl Pulse {
+    pub(crate) fn of(api: &Api) -> Result<Self, CommandError> {
+        Ok(Self::Changes(api.clone(), follow(api)?))
+    }
+
+    /// Waits for the next time to look; false when there will be none.
+    pub(crate) async fn next(&mut self) -> Result<bool, CommandError> {
+        let Self::Changes(api, changes) = self else {
+            sleep(GLANCE).await;
+            return Ok(true);
+        };
+        match changes.next().await {
+            Ok(_) => {
+                sleep(PAUSE).await;
+                // Whatever else has changed is seen at the same time.
+                while changes.next().now_or_never().is_some_and(|change| change.is_ok()) {}
+            }
+            Err(WatchError::Lagged) => *changes = follow(api)?,
+            Err(WatchError::Closed) => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -54,10 +84,10 @@ fn follow(api: &Api) -> Result<Changes, Failure> {
     api.changes().map_err(|error| Failure::chain(&error).within("following what runs"))
 }
 
-struct Screen(ProgressBar);
+pub(crate) struct Screen(ProgressBar);
 
 impl Screen {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         // Without a template it draws as well, only with a mark before the text.
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
@@ -66,7 +96,7 @@ impl Screen {
         Self(bar)
     }
 
-    fn draw(&self, text: String) {
+    pub(crate) fn draw(&self, text: String) {
         self.0.set_message(text);
         self.0.force_draw();
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use flumen_apply::{Options, Owner, Prune, plan};
-use flumen_build::Inputs;
+use flumen_build::{Built, Inputs};
 use flumen_fs::DiskTree;
 use flumen_kube::{Client, ConnectOptions};
 use flumen_kustomize::FILE_NAMES;
@@ -47,7 +47,7 @@ pub(crate) async fn deliver_locally(
     ui: &Ui,
 ) -> Result<Vec<ObjectId>, CommandError> {
     let name = name_of(directory);
-    let yaml = build(directory, ui)?;
+    let yaml = build(directory, ui)?.to_yaml()?;
     let delivery = through_registry(&yaml, &name, place, ui).await?;
     let site = place.site(&name).await?;
     let options = Options {
@@ -64,8 +64,8 @@ pub(crate) async fn deliver_locally(
     Ok(ids)
 }
 
-/// The text of all objects. What is remote is not fetched: a cluster on a laptop needs no network.
-fn build(directory: &Path, ui: &Ui) -> Result<Vec<u8>, CommandError> {
+/// All objects. What is remote is not fetched: a cluster on a laptop needs no network.
+pub(crate) fn build(directory: &Path, ui: &Ui) -> Result<Built, CommandError> {
     let has_kustomization = FILE_NAMES.iter().any(|name| directory.join(name).is_file());
     let here = vec![directory.to_owned()];
     let (kustomizations, files) =
@@ -74,7 +74,7 @@ fn build(directory: &Path, ui: &Ui) -> Result<Vec<u8>, CommandError> {
     let built =
         flumen_build::build(Arc::new(DiskTree), &inputs, &flumen_build::Options::default())?;
     ui.warnings(&built.warnings);
-    Ok(built.to_yaml()?)
+    Ok(built)
 }
 
 /// Pushes the objects and reads them back: what is applied is what the registry holds.
@@ -128,7 +128,7 @@ impl Place {
 }
 
 /// The name of a directory, as far as an inventory can bear it.
-fn name_of(directory: &Path) -> String {
+pub(crate) fn name_of(directory: &Path) -> String {
     let full = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name = full.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let fitting = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };

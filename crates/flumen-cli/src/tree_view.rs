@@ -32,7 +32,9 @@ const WORKLOADS: [(&str, &str); 6] = [
 const MAX_TEXT: usize = 256;
 
 /// Branches by namespace.
-type Roots = BTreeMap<String, Vec<Branch>>;
+pub(crate) type Roots = BTreeMap<String, Vec<Branch>>;
+/// Branches by the identity of the one that they hang from.
+pub(crate) type Below = BTreeMap<String, Vec<Branch>>;
 
 /// Objects and what they own, as the cluster has them now.
 pub(crate) async fn of(client: &Client, applied: &[ObjectId]) -> Result<String, CommandError> {
@@ -64,17 +66,27 @@ pub(crate) async fn of_workloads(client: &Client) -> Result<String, CommandError
 }
 
 async fn with_owned(client: &Client, roots: &Roots) -> Result<String, CommandError> {
-    let mut owned: BTreeMap<String, Vec<Branch>> = BTreeMap::new();
+    let mut owned = Below::new();
     for namespace in roots.keys().filter(|namespace| !namespace.is_empty()) {
-        for (api_version, kind) in MADE {
-            for object in list(client, api_version, kind, Some(namespace)).await? {
-                if let Some(owner) = owner(&object) {
-                    owned.entry(owner.to_owned()).or_default().push(Branch::of_kind(kind, &object));
-                }
+        add_made(client, namespace, &mut owned).await?;
+    }
+    Ok(render(roots, &owned))
+}
+
+/// Adds what controllers have made in a namespace, below what it was made for.
+pub(crate) async fn add_made(
+    client: &Client,
+    namespace: &str,
+    owned: &mut Below,
+) -> Result<(), CommandError> {
+    for (api_version, kind) in MADE {
+        for object in list(client, api_version, kind, Some(namespace)).await? {
+            if let Some(owner) = owner(&object) {
+                owned.entry(owner.to_owned()).or_default().push(Branch::of_kind(kind, &object));
             }
         }
     }
-    Ok(render(roots, &owned))
+    Ok(())
 }
 
 async fn list(
@@ -90,12 +102,12 @@ async fn list(
 }
 
 /// One line of the tree.
-#[derive(Debug)]
-struct Branch {
-    uid: String,
-    label: String,
-    status: Status,
-    words: String,
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) uid: String,
+    pub(crate) label: String,
+    pub(crate) status: Status,
+    pub(crate) words: String,
 }
 
 impl Branch {
@@ -105,7 +117,7 @@ impl Branch {
     }
 
     /// Items of lists do not say their kind.
-    fn of_kind(kind: &str, object: &Node) -> Self {
+    pub(crate) fn of_kind(kind: &str, object: &Node) -> Self {
         let text = |path: &[&str]| object.at(path).and_then(Node::as_str).unwrap_or_default();
         let (status, words) = match assess(object, Timestamp::now()) {
             Ok(health) => (health.status, health.message),
@@ -132,7 +144,7 @@ fn owner(object: &Node) -> Option<&str> {
     owners.first()?.get("uid")?.as_str()
 }
 
-fn render(roots: &Roots, owned: &BTreeMap<String, Vec<Branch>>) -> String {
+pub(crate) fn render(roots: &Roots, owned: &Below) -> String {
     let mut text = String::new();
     for (namespace, branches) in roots {
         let heading = if namespace.is_empty() { "cluster" } else { namespace };
@@ -143,12 +155,7 @@ fn render(roots: &Roots, owned: &BTreeMap<String, Vec<Branch>>) -> String {
 }
 
 /// Owners cannot own themselves, so this ends; an object has one place in the tree.
-fn children(
-    text: &mut String,
-    indent: &str,
-    branches: &[Branch],
-    owned: &BTreeMap<String, Vec<Branch>>,
-) {
+fn children(text: &mut String, indent: &str, branches: &[Branch], owned: &Below) {
     for (place, branch) in branches.iter().enumerate() {
         let is_last = place + 1 == branches.len();
         let (knot, beside) = if is_last { ("└─", "   ") } else { ("├─", "│  ") };

@@ -12,7 +12,7 @@ use crate::{
     events::Recorder,
     kustomization::memory::Memory,
     queue::Queue,
-    sources::Artifacts,
+    sources::{Artifacts, local::LocalSources},
 };
 
 pub(crate) struct Controller {
@@ -28,6 +28,8 @@ pub(crate) struct Controller {
     /// What earlier passes have left.
     pub(crate) memory: Memory,
     pub(crate) artifacts: Artifacts,
+    /// Sources that a directory of this machine stands for.
+    pub(crate) local_sources: LocalSources,
     /// Whose fields become ours.
     pub(crate) takeover: Takeover,
     pub(crate) kustomize_events: Recorder,

@@ -8,6 +8,7 @@ mod build;
 mod depends;
 mod failure;
 mod finalize;
+mod flux_components;
 mod health;
 pub(crate) mod memory;
 mod outcome;
@@ -17,7 +18,9 @@ mod store;
 mod target;
 
 pub(crate) use depends::depends_on;
+pub use flux_components::is_flux_component;
 pub(crate) use pass::reconcile;
+pub use settings::owner;
 pub(crate) use settings::takeover;
 
 /// The manager of the fields that are applied: Flux's, so that objects change hands without a write.

@@ -26,5 +26,6 @@ mod triggers;
 
 pub(crate) use controller::Controller;
 pub use key::{Key, Kind};
+pub use kustomization::{is_flux_component, owner};
 pub use options::Options;
 pub use run::{RunError, run};

@@ -1,8 +1,8 @@
 //! What the flags of the controller decide.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
-use crate::queue::Backoff;
+use crate::{Key, queue::Backoff};
 
 /// How the controller works. The defaults are Flux's, except where Flumen is better by default.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct Options {
     pub cancel_health_checks: bool,
     /// Every `ConfigMap` and `Secret` that is referred to is watched, not only those with the label.
     pub watch_all_references: bool,
+    /// Sources that are answered from a directory of this machine, which is followed. Nothing of them is fetched.
+    pub local_sources: BTreeMap<Key, PathBuf>,
 }
 
 impl Default for Options {
@@ -76,6 +78,7 @@ impl Default for Options {
             external_artifacts: true,
             cancel_health_checks: true,
             watch_all_references: false,
+            local_sources: BTreeMap::new(),
         }
     }
 }

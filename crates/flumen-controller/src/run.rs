@@ -1,6 +1,6 @@
 //! The controller as a whole: what runs, and how it ends.
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc};
+use std::{future::Future, io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use flumen_api::{GitRepository, OciRepository};
 use flumen_kube::Client;
@@ -19,7 +19,7 @@ use crate::{
     index::Index,
     kustomization::{self, memory::Memory},
     queue::{Next, Queue},
-    sources::{self, Artifacts},
+    sources::{self, Artifacts, local},
     triggers::{News, handle},
 };
 
@@ -36,6 +36,12 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
+    #[error("`{}` cannot be a source: {source}", path.display())]
+    LocalSource {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
 }
 
 /// Runs until `stop` is over. What is under way then is given up: whoever comes next begins it again, and nothing is
@@ -45,6 +51,8 @@ pub async fn run(
     options: Options,
     stop: impl Future<Output = ()>,
 ) -> Result<(), RunError> {
+    let local_sources = local::open(&options.local_sources)
+        .map_err(|(path, source)| RunError::LocalSource { path, source })?;
     let storage = Arc::new(Storage::open(&options.storage)?);
     let server = match options.serve_at {
         Some(address) => Some(serve_artifacts(address, &storage).await?),
@@ -80,6 +88,7 @@ pub async fn run(
     let owned = Owned::new(client.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
     let controller = Arc::new(Controller {
         artifacts: Artifacts::new(storage)?,
+        local_sources,
         queue: Queue::default(),
         kustomizations: Arc::new(kustomizations),
         git_repositories: Arc::new(git_repositories),
@@ -105,6 +114,9 @@ pub async fn run(
         let watches_all = controller.options.watch_all_references;
         let changed = move |one| drop(send.send(News::Referenced(one)));
         background.spawn(referenced::watch(client, kind, namespace, watches_all, changed));
+    }
+    for (key, source) in &controller.local_sources {
+        background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
     }
     drop(news);
     let hears = controller.clone();

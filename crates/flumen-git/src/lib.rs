@@ -40,6 +40,7 @@ mod tree;
 mod url;
 mod verify;
 mod waiting;
+mod work_tree;
 
 use std::sync::atomic::AtomicBool;
 
@@ -53,6 +54,7 @@ pub use reference::GitReference;
 pub use remotes::Remotes;
 pub use url::GitUrl;
 pub use verify::{TrustedKeys, VerificationMode, Verified, VerifyError, verify};
+pub use work_tree::WorkTree;
 
 /// Finds out which commit a reference stands for, with what the address has in credentials.
 pub fn resolve(

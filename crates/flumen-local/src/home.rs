@@ -65,6 +65,11 @@ impl Home {
         self.0.join("kubeconfig")
     }
 
+    /// Where a controller beside the cluster keeps the artifacts of sources.
+    pub fn artifacts(&self) -> PathBuf {
+        self.0.join("artifacts")
+    }
+
     pub(crate) fn objects(&self) -> PathBuf {
         self.0.join("objects.redb")
     }
@@ -136,7 +141,7 @@ impl Home {
         for file in [self.objects(), self.kubeconfig(), self.token(), self.0.join(RECORD)] {
             absent_is_fine(fs::remove_file(file)).map_err(failed)?;
         }
-        for directory in [self.keys(), self.registry()] {
+        for directory in [self.keys(), self.registry(), self.artifacts()] {
             absent_is_fine(fs::remove_dir_all(directory)).map_err(failed)?;
         }
         absent_is_fine(fs::remove_file(self.0.join(LOCK))).map_err(failed)?;

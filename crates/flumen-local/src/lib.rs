@@ -8,7 +8,8 @@
 //!   admin.token     who may do everything
 //!   objects.redb    all objects
 //!   keys/           certificates and signing keys of the API server
-//!   registry/       artifacts
+//!   registry/       what was pushed
+//!   artifacts/      of sources, if a controller runs beside it
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "state is files")]

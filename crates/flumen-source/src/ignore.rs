@@ -12,7 +12,8 @@ use flumen_oci::artifact::Ignore;
 use crate::{Files, StorageError};
 
 const FILE: &str = ".sourceignore";
-const GIT_DIRECTORY: &str = ".git";
+pub(crate) const GIT_DIRECTORY: &str = ".git";
+const GIT_FILE: &str = ".gitignore";
 
 const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
 const PICTURES_AND_ARCHIVES: [&str; 8] =
@@ -28,6 +29,8 @@ const CONTINUOUS_INTEGRATION: [&str; 9] = [
     "codeship-services.yml",
     "codeship-steps.yml",
 ];
+/// What editors leave beside a file while somebody works on it.
+const EDITORS: [&str; 3] = ["*~", ".#*", ".*.sw?"];
 const TOOLS: [&str; 3] = ["**/.goreleaser.yml", "**/.sops.yaml", "**/.flux.yaml"];
 
 /// More of these bytes than any `.sourceignore` has.
@@ -37,9 +40,20 @@ const MAX_DEPTH: usize = 100;
 /// The rules for a tree.
 pub fn rules(files: Files<'_>, spec_ignore: Option<&str>) -> Result<Ignore, StorageError> {
     let mut own = Ignore::new([]);
-    collect(files, &mut Vec::new(), &mut own)?;
+    collect(files, FILE, &mut Vec::new(), &mut own)?;
     own.add(spec_ignore.unwrap_or_default(), &[]);
     Ok(with_defaults(own, &[]))
+}
+
+/// The rules for a directory that somebody works in. What Git ignores would not be in a clone, and stays out as well.
+pub(crate) fn local_rules(
+    files: Files<'_>,
+    spec_ignore: Option<&str>,
+) -> Result<Ignore, StorageError> {
+    let mut local = Ignore::new(EDITORS);
+    collect(files, GIT_FILE, &mut Vec::new(), &mut local)?;
+    local.append(rules(files, spec_ignore)?);
+    Ok(local)
 }
 
 /// Puts what is always left out of a directory below the rules of a source.
@@ -57,9 +71,10 @@ fn with_defaults(own: Ignore, scope: &[String]) -> Ignore {
     rules
 }
 
-/// Reads the files of a directory and of all below; `names` lead to it.
+/// Reads the files of this name in a directory and in all below; `names` lead to it.
 fn collect(
     files: Files<'_>,
+    name: &str,
     names: &mut Vec<String>,
     rules: &mut Ignore,
 ) -> Result<(), StorageError> {
@@ -69,8 +84,8 @@ fn collect(
     let here = files.root.join(names.iter().collect::<PathBuf>());
     let entries = files.tree.entries(&here)?;
     let is_rules = |kind| matches!(kind, EntryKind::File { .. });
-    if entries.iter().any(|entry| entry.name == FILE && is_rules(entry.kind)) {
-        let text = files.tree.read(&here.join(FILE), Bounds::Anywhere)?;
+    if entries.iter().any(|entry| entry.name == name && is_rules(entry.kind)) {
+        let text = files.tree.read(&here.join(name), Bounds::Anywhere)?;
         if text.len() > MAX_BYTES {
             return Err(StorageError::TooLarge);
         }
@@ -79,7 +94,7 @@ fn collect(
     for entry in entries {
         if entry.kind == EntryKind::Directory && entry.name != GIT_DIRECTORY {
             names.push(entry.name);
-            collect(files, names, rules)?;
+            collect(files, name, names, rules)?;
             names.pop();
         }
     }

@@ -3,7 +3,8 @@
 //! ```text
 //! registry ─▶ oci ─┐
 //! repository ─▶ git ┼─▶ ignore ─▶ Storage ─▶ Tree (builds)
-//! HTTP ─▶ import ──┘                └──────▶ serve (third parties)
+//! HTTP ─▶ import ──┤                └──────▶ serve (third parties)
+//! directory ─▶ local┘
 //! ```
 #![allow(clippy::disallowed_methods, reason = "keeps artifacts on disk")]
 
@@ -11,9 +12,11 @@ mod checksum;
 pub mod git;
 pub mod ignore;
 pub mod import;
+mod local;
 pub mod oci;
 pub mod serve;
 mod storage;
 
 pub use checksum::ChecksumError;
+pub use local::{LocalArtifact, LocalChanges, LocalSource};
 pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};

@@ -123,10 +123,19 @@ impl Storage {
         files: Files<'_>,
         ignore: &Ignore,
     ) -> Result<Stored, StorageError> {
+        let incoming = self.archive(files, ignore)?;
+        self.publish(owner, file_name, incoming)
+    }
+
+    /// Archives a tree, without a name so far.
+    pub(crate) fn archive(
+        &self,
+        files: Files<'_>,
+        ignore: &Ignore,
+    ) -> Result<Incoming, StorageError> {
         let writer = io::BufWriter::new(self.incoming()?);
         let written = archive::write(files, ignore, self.budget, writer)?;
-        let incoming = written.into_inner().map_err(|error| StorageError::Archive(error.into()))?;
-        self.publish(owner, file_name, incoming)
+        written.into_inner().map_err(|error| StorageError::Archive(error.into()))
     }
 
     /// Publishes these bytes as they are.

@@ -13,6 +13,7 @@ use crate::{
     cluster_args::ClusterArgs,
     duration, env,
     error::{CommandError, Failure},
+    local_sources::LocalSource,
     memory,
     runtime::block_on,
     signals::Signals,
@@ -115,6 +116,10 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "GATES", value_delimiter = ',')]
     feature_gates: Vec<String>,
 
+    /// Answer a source from a directory, `NAMESPACE/NAME=DIR`, and follow what changes in it
+    #[arg(long, value_name = "SOURCE=DIR", value_parser = LocalSource::parse_named)]
+    source: Vec<LocalSource>,
+
     #[command(flatten)]
     cluster: ClusterArgs,
 }
@@ -175,6 +180,9 @@ impl ControllerArgs {
         };
         for gate in &self.feature_gates {
             set_gate(&mut options, gate, ui)?;
+        }
+        for source in &self.source {
+            source.add_to(&mut options.local_sources)?;
         }
         Ok(options)
     }

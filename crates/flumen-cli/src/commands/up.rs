@@ -1,23 +1,29 @@
 //! `flumen up`.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
+use flumen_kube::Client;
 use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
-use flumen_object::ObjectId;
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
 use crate::{
+    bootstrap::Bootstrap,
     detached, duration,
     error::{CommandError, Failure},
     examples::{Example, Unpacked},
+    flux_repository::FluxRepository,
+    flux_up,
+    flux_view::Narrator,
     home_args::HomeArgs,
-    live_view,
+    live_view::{self, Pulse},
     local_delivery::{Place, deliver_locally},
+    local_sources::LocalSource,
     memory, merged_kubeconfig,
     runtime::block_on,
     signals::Signals,
@@ -36,6 +42,10 @@ const UNTIL: &str = "running until Ctrl-C";
 /// With DIR, that kustomization (or those manifests) is built, packed into an artifact in the registry, planned
 /// and applied; then it is shown what runs, on a terminal for as long as it runs. When a cluster runs already, DIR goes to that one.
 ///
+/// If DIR is a repository for Flux (it has `flux-system/gotk-sync.yaml` somewhere), the controller runs as well and reconciles
+/// the sources and Kustomizations of it. The repository's own source is answered from DIR: nothing is cloned, and what you
+/// save is delivered at once.
+///
 /// Runs until Ctrl-C. What it holds is kept, and the next `up` goes on with it.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
@@ -48,16 +58,29 @@ Examples:
   flumen up --detach && export KUBECONFIG=$(flumen status -o json | jq -r .kubeconfig)
 
   # One that leaves nothing behind
-  flumen up --ephemeral --example quickstart")]
+  flumen up --ephemeral --example quickstart
+
+  # A repository for Flux, with the files as they are in the directory
+  flumen up examples/flux-repo
+  flumen up ~/src/fleet --path clusters/staging --source apps/podinfo=../podinfo")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that users know by its name")]
 pub(crate) struct UpArgs {
-    /// Directory to deliver: a kustomization, or manifests
+    /// Directory to deliver: a kustomization, manifests, or a repository for Flux
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
     /// Deliver an example that comes with the program
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "directory")]
     example: Option<Example>,
+
+    /// Which cluster of a repository for Flux, if it has several: the directory, from DIR
+    #[arg(long, value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// Answer a source from a directory, and follow what changes in it. `DIR` makes a `GitRepository` of that
+    /// name in flux-system; `NAMESPACE/NAME=DIR` stands for one that the repository has
+    #[arg(long, value_name = "DIR", value_parser = LocalSource::parse)]
+    source: Vec<LocalSource>,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -70,7 +93,7 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     detach: bool,
 
-    /// End when the delivery is done
+    /// End when the delivery is done and everything is ready
     #[arg(long, conflicts_with = "detach")]
     once: bool,
 
@@ -98,7 +121,7 @@ pub(crate) struct UpArgs {
 pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
     let source = args.source()?;
     let directory = source.as_ref().map(Source::path);
-    let directory = directory.as_deref();
+    let order = args.order(directory.as_deref(), ui)?;
     memory::return_at_once();
     block_on(async {
         let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
@@ -110,15 +133,26 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
             (Some((home, record)), _) => {
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver_and_show(directory, &home, &record, ui).await
+                args.use_running(&order, &home, &record, ui).await
             }
             (None, Some(home)) if args.detach => {
-                let record = detached::start(&home, &args.of_the_server()).await?;
+                let record = detached::start(&home, &args.of_the_server(&order)).await?;
                 greet(&home, &record, ui);
                 args.merge_into_users_own(&home, ui)?;
-                args.deliver_and_show(directory, &home, &record, ui).await
+                match &order {
+                    Order::Serve => Ok(()),
+                    Order::Deliver(directory) => {
+                        args.deliver_and_show(directory, &home, &record, ui).await
+                    }
+                    // The process in the background has begun it.
+                    Order::Reconcile(bootstrap) => {
+                        let client = args.place(&home, &record).client().await?;
+                        let (mut pulse, mut narrator) = (Pulse::Clock, Narrator::default());
+                        args.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await
+                    }
+                }
             }
-            (None, home) => args.serve(home, directory, ui).await,
+            (None, home) => args.serve(home, &order, ui).await,
         }
     })
 }
@@ -132,12 +166,7 @@ fn already_running(home: &Home) -> Result<Option<(Home, Record)>, CommandError> 
 
 impl UpArgs {
     /// Runs here until somebody ends it.
-    async fn serve(
-        &self,
-        home: Option<Home>,
-        source: Option<&Path>,
-        ui: &Ui,
-    ) -> Result<(), CommandError> {
+    async fn serve(&self, home: Option<Home>, order: &Order, ui: &Ui) -> Result<(), CommandError> {
         let mut signals = Signals::listen()?;
         let instance = Instance::start(InstanceOptions {
             home,
@@ -151,7 +180,7 @@ impl UpArgs {
         greet(instance.home(), instance.record(), ui);
         tokio::spawn(memory::forget_start());
         let outcome = tokio::select! {
-            outcome = self.work(source, &instance, ui) => outcome,
+            outcome = self.work(order, &instance, ui) => outcome,
             () = signals.wait() => Ok(()),
         };
         instance.shutdown().await;
@@ -160,61 +189,115 @@ impl UpArgs {
     }
 
     /// Delivers, then shows what runs for as long as it runs.
-    async fn work(
-        &self,
-        source: Option<&Path>,
-        instance: &Instance,
-        ui: &Ui,
-    ) -> Result<(), CommandError> {
+    async fn work(&self, order: &Order, instance: &Instance, ui: &Ui) -> Result<(), CommandError> {
         let (home, record) = (instance.home(), instance.record());
+        let api = instance.server().api();
         self.merge_into_users_own(home, ui)?;
+        if let Order::Reconcile(bootstrap) = order {
+            return self.reconcile(bootstrap, home, record, Pulse::of(api)?, ui).await;
+        }
         if self.once || !live_view::has_screen() {
-            self.deliver_and_show(source, home, record, ui).await?;
+            if let Order::Deliver(directory) = order {
+                self.deliver_and_show(directory, home, record, ui).await?;
+            }
             if self.once {
                 return Ok(());
             }
             ui.step(UNTIL);
             return std::future::pending().await;
         }
-        let applied = match self.deliver(source, home, record, ui).await {
-            Ok(applied) => applied,
-            // Somebody who sits there may want to look at what went wrong.
-            Err(error) => {
-                error.report(ui);
-                Vec::new()
+        let delivered = match order {
+            Order::Deliver(directory) => {
+                deliver_locally(directory, &self.place(home, record), ui).await
             }
+            _ => Ok(Vec::new()),
         };
+        // Somebody who sits there may want to look at what went wrong.
+        let applied = delivered.unwrap_or_else(|error| {
+            error.report(ui);
+            Vec::new()
+        });
         ui.step(UNTIL);
         let client = self.place(home, record).client().await?;
-        live_view::show(instance.server().api(), &client, &applied).await
+        live_view::show(api, &client, &applied).await
     }
 
-    async fn deliver_and_show(
+    /// Uses a cluster that another process runs.
+    async fn use_running(
         &self,
-        source: Option<&Path>,
+        order: &Order,
         home: &Home,
         record: &Record,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        let applied = self.deliver(source, home, record, ui).await?;
-        if applied.is_empty() {
-            return Ok(());
+        match order {
+            Order::Serve => Ok(()),
+            Order::Deliver(directory) => self.deliver_and_show(directory, home, record, ui).await,
+            Order::Reconcile(bootstrap) => {
+                let mut signals = Signals::listen()?;
+                tokio::select! {
+                    outcome = self.reconcile(bootstrap, home, record, Pulse::Clock, ui) => outcome,
+                    () = signals.wait() => Ok(()),
+                }
+            }
         }
-        let client = self.place(home, record).client().await?;
-        ui.styled_data(&tree_view::of(&client, &applied).await?)
     }
 
-    async fn deliver(
+    /// Runs the controller, and shows what it does for as long as it runs.
+    async fn reconcile(
         &self,
-        source: Option<&Path>,
+        bootstrap: &Bootstrap,
+        home: &Home,
+        record: &Record,
+        mut pulse: Pulse,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let client = self.place(home, record).client().await?;
+        let mut controller = flux_up::start(bootstrap, &client, home, self.timeout, ui).await?;
+        let follow = async {
+            if live_view::has_screen() && !self.once {
+                ui.step(UNTIL);
+                return flux_up::show(&client, &mut pulse).await;
+            }
+            let mut narrator = Narrator::default();
+            let ready = self.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await;
+            if self.once {
+                return ready;
+            }
+            // What is not ready yet may become so.
+            if let Err(error) = ready {
+                error.report(ui);
+            }
+            ui.step(UNTIL);
+            flux_up::narrate(&client, &mut pulse, &mut narrator, ui).await
+        };
+        tokio::select! {
+            outcome = follow => outcome,
+            failure = controller.failed() => Err(failure),
+        }
+    }
+
+    async fn until_ready(
+        &self,
+        client: &Client,
+        bootstrap: &Bootstrap,
+        pulse: &mut Pulse,
+        narrator: &mut Narrator,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        flux_up::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
+    }
+
+    async fn deliver_and_show(
+        &self,
+        directory: &Path,
         home: &Home,
         record: &Record,
         ui: &Ui,
-    ) -> Result<Vec<ObjectId>, CommandError> {
-        match source {
-            Some(source) => deliver_locally(source, &self.place(home, record), ui).await,
-            None => Ok(Vec::new()),
-        }
+    ) -> Result<(), CommandError> {
+        let place = self.place(home, record);
+        let applied = deliver_locally(directory, &place, ui).await?;
+        ui.styled_data(&tree_view::of(&place.client().await?, &applied).await?)
     }
 
     fn place(&self, home: &Home, record: &Record) -> Place {
@@ -246,17 +329,67 @@ impl UpArgs {
         }
     }
 
-    /// The options that concern a process that only serves.
-    fn of_the_server(&self) -> Vec<String> {
-        vec![
-            format!("--port={}", self.port),
-            format!("--registry-port={}", self.registry_port),
-            format!("--startup-time={}ms", self.startup_time.as_millis()),
-        ]
+    /// What is asked for.
+    fn order(&self, directory: Option<&Path>, ui: &Ui) -> Result<Order, CommandError> {
+        let repository = match directory {
+            Some(directory) => FluxRepository::find(directory, self.path.as_deref())?,
+            None => None,
+        };
+        let mut bootstrap = match (&repository, directory) {
+            (Some(repository), _) => {
+                ui.step(&format!("entry point {}", repository.entry().display()));
+                repository.bootstrap(ui)?
+            }
+            (None, None) if self.source.is_empty() => return Ok(Order::Serve),
+            (None, None) => Bootstrap::default(),
+            (None, Some(directory)) if self.source.is_empty() => {
+                return Ok(Order::Deliver(directory.to_owned()));
+            }
+            (None, Some(directory)) => {
+                let directory = directory.display();
+                return Err(Failure::new(format!("`{directory}` is no repository for Flux"))
+                    .hint("`--source` goes with such a repository, or stands alone")
+                    .into());
+            }
+        };
+        for source in &self.source {
+            source.add_to(&mut bootstrap.sources)?;
+            bootstrap.mirrors.extend(source.mirror()?);
+        }
+        Ok(Order::Reconcile(Box::new(bootstrap)))
+    }
+
+    /// The options that concern a process that serves; if it is to reconcile, also what.
+    fn of_the_server(&self, order: &Order) -> Vec<OsString> {
+        let mut options: Vec<OsString> = vec![
+            format!("--port={}", self.port).into(),
+            format!("--registry-port={}", self.registry_port).into(),
+            format!("--startup-time={}ms", self.startup_time.as_millis()).into(),
+        ];
+        if matches!(order, Order::Reconcile(_)) {
+            options
+                .extend(self.example.map(|example| format!("--example={}", example.name()).into()));
+            options.extend(self.path.iter().flat_map(|path| ["--path".into(), path.into()]));
+            for source in &self.source {
+                options.extend(["--source".into(), source.to_string().into()]);
+            }
+            options.extend(self.directory.iter().map(OsString::from));
+        }
+        options
     }
 }
 
-/// What is delivered.
+/// What a cluster is for.
+enum Order {
+    /// To be there.
+    Serve,
+    /// A kustomization, or manifests.
+    Deliver(PathBuf),
+    /// Sources and Kustomizations.
+    Reconcile(Box<Bootstrap>),
+}
+
+/// Where what is delivered comes from.
 enum Source {
     Directory(PathBuf),
     Example(Unpacked),

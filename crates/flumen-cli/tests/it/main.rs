@@ -13,6 +13,8 @@ mod copy;
 mod deploy;
 mod failure;
 #[cfg(unix)]
+mod flux;
+#[cfg(unix)]
 mod local;
 mod options;
 mod output;

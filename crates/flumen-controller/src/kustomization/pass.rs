@@ -23,7 +23,7 @@ use tokio::{
 use super::{
     STATUS_MANAGER, artifact, build, depends,
     failure::{Failure, Said},
-    finalize,
+    finalize, flux_components,
     memory::Remembered,
     outcome::{
         PROGRESSING, SUCCEEDED, Success, apply_failure, close, fail, handle_request, lines, record,
@@ -194,6 +194,11 @@ impl Pass<'_> {
             };
             Failure::of_work(reason, error.to_string(), retry)
         })?;
+        let objects = if target.is_ours {
+            flux_components::leave_alone(self, built.objects, &built.digest, revision)
+        } else {
+            built.objects
+        };
         let changes = Changes::new(self);
         let options = apply_options(controller, self.key, &object, &target, &rules, revision)?;
         let remembered = controller.memory.with(self.key, |known| known.inventory.clone());
@@ -201,7 +206,7 @@ impl Pass<'_> {
             store::read(object.status.inventory.as_ref(), remembered.as_ref());
         let store = StatusStore::new(self, before);
         let applied =
-            flumen_apply::apply(&target.client, built.objects, &store, &options, &changes).await;
+            flumen_apply::apply(&target.client, objects, &store, &options, &changes).await;
         let committed = match &applied {
             Ok(outcome) => Some(outcome.inventory.clone()),
             Err(_) => store.committed(),

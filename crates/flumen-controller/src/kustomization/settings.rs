@@ -10,7 +10,8 @@ use flumen_health::{HealthCheck, HealthRules};
 use super::{GROUP, MANAGER, failure::Failure, finalize, outcome::INVALID_CEL, target::Target};
 use crate::{Controller, Key};
 
-pub(super) fn owner(key: &Key) -> Owner {
+/// Who applies the objects of a Kustomization.
+pub fn owner(key: &Key) -> Owner {
     Owner {
         manager: MANAGER.to_owned(),
         group: GROUP.to_owned(),

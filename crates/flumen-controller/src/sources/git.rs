@@ -41,6 +41,10 @@ impl Source for GitRepository {
         self.spec.suspend
     }
 
+    fn ignore(&self) -> Option<&str> {
+        self.spec.ignore.as_deref()
+    }
+
     fn observed_generation_mut(&mut self) -> &mut i64 {
         &mut self.status.observed_generation
     }

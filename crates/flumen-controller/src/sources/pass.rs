@@ -12,6 +12,7 @@ use flumen_api::{
 use flumen_source::{Owner, Retention, StorageError, Unverified};
 use jiff::Timestamp;
 
+use super::local;
 use crate::{
     Controller, Key,
     cache::Reflected,
@@ -39,6 +40,8 @@ pub(crate) trait Source: Kind {
     fn set_artifact(&mut self, artifact: Option<Artifact>);
     fn interval(&self) -> Duration;
     fn is_suspended(&self) -> bool;
+    /// Patterns of what stays out of the artifact.
+    fn ignore(&self) -> Option<&str>;
     fn observed_generation_mut(&mut self) -> &mut i64;
     fn last_handled_mut(&mut self) -> &mut Option<String>;
     /// Where objects of this kind are known.
@@ -124,7 +127,10 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         return write(controller, key, known.as_ref(), &object, Next::Rest).await;
     }
     let mut step = look_after_storage(controller, key, &mut object).await;
-    let produced = object.produce(controller, &mut step).await;
+    let produced = match controller.local_sources.get(key) {
+        Some(local) => local::produce(&object, controller, local.clone(), &mut step).await,
+        None => object.produce(controller, &mut step).await,
+    };
     let next = match &produced {
         Ok(_) => Next::After(controller.options.jittered(object.interval())),
         Err(failure) => match failure.class {

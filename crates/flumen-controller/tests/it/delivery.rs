@@ -101,3 +101,25 @@ fn variables_are_substituted_and_followed() {
     stage.patch("ConfigMap", "words", &json!({"data": {"word": "goodbye"}}));
     stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "goodbye and default");
 }
+
+#[test]
+fn what_makes_flux_run_is_left_alone_and_the_rest_is_applied() {
+    let Some(stage) = Stage::start() else { return };
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: source-controller\n  \
+        namespace: <ns>\n  labels: {app.kubernetes.io/part-of: flux}\nspec:\n  selector: {matchLabels: {a: b}}\n  \
+        template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: a, image: registry.example.com/a}]}\n";
+    stage.push(&[("flux.yaml", deployment), ("map.yaml", &config_map("settings", "1"))]);
+    stage.source();
+    stage.kustomization("flux", &json!({"wait": true}));
+    let ready = stage.until_ready("flux");
+    assert!(stage.get("ConfigMap", "settings").is_some());
+    assert!(stage.get("Deployment", "source-controller").is_none());
+    let inventory = ready["status"]["inventory"]["entries"].as_array().expect("an inventory");
+    assert_eq!(inventory.len(), 1, "{inventory:?}");
+    let said = Stage::until("it is said", || {
+        let events = stage.events("Kustomization", "flux");
+        events.into_iter().find(|event| event["reason"] == "FluxComponentsSkipped")
+    });
+    let message = said["message"].as_str().expect("a message");
+    assert!(message.contains("/source-controller"), "{message}");
+}

@@ -9,6 +9,7 @@ use flumen_fs::{Bounds, EntryKind, Tree};
 use flumen_oci::artifact::{ArchiveWriter, Budget, Gzip, Ignore};
 
 use super::StorageError;
+use crate::ignore::GIT_DIRECTORY;
 
 /// What Flux gives to everything that it archives.
 const PLAIN: u32 = 0o600;
@@ -78,7 +79,9 @@ impl<W: io::Write> Walk<'_, W> {
                     if !is_ignored {
                         self.writer.directory(&path, DIRECTORY).map_err(StorageError::Archive)?;
                     }
-                    if !is_ignored || self.keeps_looking {
+                    // A repository's own directory is large, and no rule takes back what is in it.
+                    let may_have_more = self.keeps_looking && !is_git_directory(names);
+                    if !is_ignored || may_have_more {
                         self.directory(names)?;
                     }
                 }
@@ -99,4 +102,8 @@ impl<W: io::Write> Walk<'_, W> {
         self.budget.bytes = self.budget.bytes.checked_sub(size).ok_or(StorageError::TooLarge)?;
         self.writer.file(path, mode, &content).map_err(StorageError::Archive)
     }
+}
+
+fn is_git_directory(names: &[String]) -> bool {
+    names.last().is_some_and(|name| name == GIT_DIRECTORY)
 }

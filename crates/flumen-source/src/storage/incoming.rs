@@ -22,6 +22,11 @@ impl Incoming {
         Ok(Self { file, hasher: Hasher::new(Algorithm::Sha256), size: 0 })
     }
 
+    /// Of what was written so far.
+    pub(crate) fn digest(&self) -> Digest {
+        self.hasher.clone().finish()
+    }
+
     pub(super) fn finish(self) -> io::Result<(tempfile::TempPath, Digest, u64)> {
         let Self { mut file, hasher, size } = self;
         file.flush()?;

@@ -7,6 +7,7 @@
 
 mod git;
 mod import;
+mod local;
 mod oci;
 mod serve;
 mod storage;

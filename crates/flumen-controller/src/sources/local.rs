@@ -1,0 +1,82 @@
+//! Sources that are answered from a directory of this machine, whatever their spec says of a remote.
+//!
+//! The spec still decides what is ignored and whether the source is suspended. What concerns a remote (its reference,
+//! credentials, signatures) does not count: the directory is what its owner has made of it.
+
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
+
+use flumen_api::Artifact;
+use flumen_source::{LocalSource, StorageError};
+use jiff::Timestamp;
+use tokio::task::spawn_blocking;
+
+use super::pass::{Class, Failure, Produced, STORAGE_FAILED, Source, owner};
+use crate::{Controller, Key, queue::Trigger};
+
+/// Directories by the sources that they stand for.
+pub(crate) type LocalSources = BTreeMap<Key, Arc<LocalSource>>;
+
+/// Fails with the directory that cannot be used.
+pub(crate) fn open(
+    directories: &BTreeMap<Key, PathBuf>,
+) -> Result<LocalSources, (PathBuf, io::Error)> {
+    let opened = directories.iter().map(|(key, directory)| {
+        let source = LocalSource::new(directory).map_err(|error| (directory.clone(), error))?;
+        Ok((key.clone(), Arc::new(source)))
+    });
+    opened.collect()
+}
+
+/// Asks for a pass whenever something changes in the directory.
+pub(crate) async fn follow(controller: Arc<Controller>, key: Key, source: Arc<LocalSource>) {
+    let changes = match source.changes() {
+        Ok(changes) => changes,
+        Err(error) => {
+            tracing::warn!(object = %key, %error, "its directory is looked at every interval only");
+            return;
+        }
+    };
+    loop {
+        // At first for what may have changed before anybody listened.
+        controller.queue.add(key.clone(), Trigger::Due);
+        changes.next().await;
+    }
+}
+
+/// Stores what is in the directory now.
+pub(super) async fn produce<S: Source>(
+    object: &S,
+    controller: &Controller,
+    source: Arc<LocalSource>,
+    step: &mut String,
+) -> Result<Produced, Failure> {
+    let owner = owner(object)?;
+    let storage = Arc::clone(controller.artifacts.storage());
+    let ignore = object.ignore().map(str::to_owned);
+    let stored = spawn_blocking(move || source.store(&storage, &owner, ignore.as_deref())).await;
+    let stored = stored.unwrap_or_else(|error| Err(StorageError::Archive(error.into())));
+    let local = stored.map_err(|error| Failure {
+        condition: STORAGE_FAILED,
+        reason: "ArchiveOperationFailed",
+        message: format!("unable to archive artifact to storage: {error}"),
+        class: Class::Retried,
+    })?;
+    let (revision, stored) = (local.revision, local.stored);
+    let news = format!("stored artifact for revision '{revision}'");
+    let digest = stored.digest.to_string();
+    if object.artifact().is_some_and(|known| known.revision == revision && known.digest == digest) {
+        let note = format!("artifact up-to-date with local revision: '{revision}'");
+        return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news });
+    }
+    *step = format!("building artifact: new revision '{revision}'");
+    let artifact = Artifact {
+        url: controller.artifact_url(&stored.path),
+        path: stored.path,
+        revision,
+        digest,
+        last_update_time: Timestamp::now(),
+        size: i64::try_from(stored.size).ok(),
+        metadata: BTreeMap::new(),
+    };
+    Ok(Produced::New { artifact, news })
+}
