@@ -231,9 +231,12 @@ impl CommandError {
         Self::brief(error.exchange().map_or_else(|| error_chain(&error), str::to_owned))
     }
 
-    /// The same failure as Flux tells it; the hint is left out.
+    /// The same failure in one line.
     pub(crate) fn in_brief(self) -> Self {
         match self {
+            Self::Failure(Failure { message, hint: Some(hint), .. }) => {
+                Self::brief(format!("{message} ({hint})"))
+            }
             Self::Failure(failure) => Self::brief(failure.message),
             other => other,
         }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     error::CommandError,
     flux::{
-        Chosen, Conditions, Kind, KindCommand, Link, MANAGER, OfKind, Site, SiteArgs, Verdict,
+        Conditions, Kind, KindCommand, Link, MANAGER, OfKind, Site, SiteArgs, Verdict,
         handled_request, health, is_static, is_suspended,
         kinds::{Control, by_name},
         name_of, namespace_of, sentence, source_to_reconcile, text_at,
@@ -91,11 +91,7 @@ impl KindCommand for KindArgs {
 }
 
 pub(crate) fn run(args: &ReconcileArgs, ui: &Ui) -> Result<(), CommandError> {
-    let args = &args.of_kind;
-    let Chosen::One(kind) = args.chosen else {
-        return Err(CommandError::brief("a kind is required"));
-    };
-    let args = &args.args;
+    let (kind, args) = (args.of_kind.kind()?, &args.of_kind.args);
     for (is_given, is_known, name) in [
         (args.with_source, has_source(kind), "--with-source"),
         (args.force, is_release(kind), "--force"),

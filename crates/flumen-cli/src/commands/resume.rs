@@ -9,8 +9,8 @@ use crate::{
     cli::parse_switch,
     error::CommandError,
     flux::{
-        Chosen, Kind, KindCommand, OfKind, Site, SiteArgs, distinct, health, is_static,
-        kinds::Control, name_of, readiness, sentence,
+        Kind, KindCommand, OfKind, Site, SiteArgs, distinct, health, is_static, kinds::Control,
+        name_of, readiness, sentence,
     },
     runtime::block_on,
     ui::Ui,
@@ -68,9 +68,7 @@ impl KindCommand for KindArgs {
 }
 
 pub(crate) fn run(args: &ResumeArgs, ui: &Ui) -> Result<(), CommandError> {
-    let Chosen::One(kind) = args.of_kind.chosen else {
-        return Err(CommandError::brief("a kind is required"));
-    };
+    let kind = args.of_kind.kind()?;
     let args = &args.of_kind.args;
     if args.names.is_empty() && !args.all {
         return Err(CommandError::brief(format!("{} name is required", kind.noun)));

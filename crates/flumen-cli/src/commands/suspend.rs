@@ -6,7 +6,7 @@ use flumen_yaml::Node;
 
 use crate::{
     error::CommandError,
-    flux::{Chosen, Kind, KindCommand, OfKind, Site, SiteArgs, distinct, kinds::Control, name_of},
+    flux::{Kind, KindCommand, OfKind, Site, SiteArgs, distinct, kinds::Control, name_of},
     runtime::block_on,
     ui::Ui,
 };
@@ -53,9 +53,7 @@ impl KindCommand for KindArgs {
 }
 
 pub(crate) fn run(args: &SuspendArgs, ui: &Ui) -> Result<(), CommandError> {
-    let Chosen::One(kind) = args.of_kind.chosen else {
-        return Err(CommandError::brief("a kind is required"));
-    };
+    let kind = args.of_kind.kind()?;
     let args = &args.of_kind.args;
     if args.names.is_empty() && !args.all {
         return Err(CommandError::brief(format!("{} name is required", kind.noun)));

@@ -8,7 +8,7 @@ use clap::{
 };
 
 use super::kinds::{Family, KINDS, Kind};
-use crate::cli::accept_value;
+use crate::{cli::accept_value, error::CommandError};
 
 /// What a command does with a kind, and its options.
 pub(crate) trait KindCommand: Args + fmt::Debug {
@@ -38,6 +38,16 @@ pub(crate) enum Chosen {
 pub(crate) struct OfKind<A> {
     pub(crate) chosen: Chosen,
     pub(crate) args: A,
+}
+
+impl<A: KindCommand> OfKind<A> {
+    /// The kind, for commands that take one at a time.
+    pub(crate) fn kind(&self) -> Result<&'static Kind, CommandError> {
+        match self.chosen {
+            Chosen::One(kind) => Ok(kind),
+            Chosen::All(_) => Err(CommandError::brief("expected a single resource type")),
+        }
+    }
 }
 
 const ALL: &str = "all";

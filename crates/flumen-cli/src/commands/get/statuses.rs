@@ -98,12 +98,11 @@ const fn family_name(family: Option<Family>) -> &'static str {
 
 pub(super) fn run(of_kind: &OfKind<StatusArgs>, ui: &Ui) -> Result<(), CommandError> {
     let args = &of_kind.args;
-    let has_source = |kind: &Kind| row::has_source(kind);
     match of_kind.chosen {
         Chosen::All(_) if args.watch => {
             return Err(CommandError::brief("expected a single resource type, but found all"));
         }
-        Chosen::One(kind) if has_source(kind) => {}
+        Chosen::One(kind) if row::has_source(kind) => {}
         _ if args.show_source => return Err(CommandError::brief("unknown flag: --show-source")),
         _ => {}
     }
