@@ -8,9 +8,10 @@ use std::{
 
 use flumen_apply::{Error, InventoryStore, Options, Prune, Recorded, Silent, apply};
 use flumen_controller::{Key, Kind};
-use flumen_kube::{ApplyOptions, Client, Cluster as _, ObjectName, Write};
-use flumen_object::{Object, ObjectId, ObjectSet};
-use flumen_yaml::{Node, to_json};
+use flumen_kube::{ApplyOptions, Client, Cluster as _, ObjectName, PatchType, Write};
+use flumen_object::{Gvk, Object, ObjectId, ObjectSet};
+use flumen_yaml::{Budget, Node, Text, to_json};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
@@ -20,6 +21,8 @@ use crate::{
 
 /// Where Flux lives, unless a repository says otherwise.
 pub(crate) const NAMESPACE: &str = "flux-system";
+/// The annotation that asks for a pass.
+pub(crate) const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// The manager of what is made for the user and is in no repository.
 const MANAGER: &str = "flumen";
 
@@ -82,6 +85,27 @@ impl Bootstrap {
         client.forget_resources();
         for object in &self.mirrors {
             mirror(client, object).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for a pass over the sources that are there already: what they say is of an earlier time.
+    pub(crate) async fn ask_for_passes(&self, client: &Client) -> Result<(), CommandError> {
+        let now = json!({REQUESTED_AT: Timestamp::now().to_string()});
+        let patch = json!({"metadata": {"annotations": now}}).to_string();
+        let patch = flumen_yaml::read(&patch.as_str().into(), 1, &Budget::default());
+        let patch = patch.ok().and_then(|mut documents| documents.pop());
+        let Some(patch) = patch else { return Ok(()) };
+        for key in self.sources.keys() {
+            let api_version = Text::literal("source.toolkit.fluxcd.io/v1");
+            let gvk = Gvk::new(&api_version, Text::literal(key.kind.as_str()));
+            let Some(resource) = client.resource(&gvk).await? else { continue };
+            let (namespace, name) = (&key.namespace, &key.name);
+            let name = ObjectName { resource: &resource, namespace, name };
+            match client.patch(name, PatchType::Merge, &patch, MANAGER).await {
+                Err(error) if !error.is_not_found() => return Err(error.into()),
+                _ => {}
+            }
         }
         Ok(())
     }

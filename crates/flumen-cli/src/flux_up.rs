@@ -25,6 +25,7 @@ pub(crate) async fn start(
     ui: &Ui,
 ) -> Result<LocalController, CommandError> {
     bootstrap.install(client, patience).await?;
+    bootstrap.ask_for_passes(client).await?;
     if !bootstrap.skipped.is_empty() {
         let names: Vec<String> = bootstrap.skipped.iter().map(ToString::to_string).collect();
         ui.step(&format!("not installed, because Flumen does their work: {}", names.join(", ")));

@@ -12,7 +12,7 @@ use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
 
 use crate::{
-    bootstrap::as_json,
+    bootstrap::{REQUESTED_AT, as_json},
     error::CommandError,
     tree_view::{Below, Branch, Roots, add_made, render},
     ui::Ui,
@@ -169,6 +169,11 @@ impl Unit {
         match read::<K>(&as_json(node)?) {
             Ok(object) => {
                 (unit.state, unit.words) = judge(&object);
+                let asked = object.metadata().annotations.get(REQUESTED_AT);
+                let handled = text(&["status", "lastHandledReconcileAt"]);
+                if asked.is_some_and(|asked| asked != handled) {
+                    (unit.state, unit.words) = (State::Busy, "is asked for a pass".to_owned());
+                }
                 if complete(&object, &mut unit) {
                     (unit.state, unit.words) = (State::Suspended, "suspended".to_owned());
                 }

@@ -147,6 +147,7 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
                     // The process in the background has begun it.
                     Order::Reconcile(bootstrap) => {
                         let client = args.place(&home, &record).client().await?;
+                        bootstrap.ask_for_passes(&client).await?;
                         let (mut pulse, mut narrator) = (Pulse::Clock, Narrator::default());
                         args.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await
                     }

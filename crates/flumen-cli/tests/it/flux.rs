@@ -103,6 +103,23 @@ fn what_is_saved_is_delivered() {
 }
 
 #[test]
+fn what_was_saved_meanwhile_is_delivered_by_the_next_start() {
+    let scratch = with_example();
+    let once = ["up", "fleet", "--data", "cluster", "--once"];
+    let first = scratch.flumen(&once);
+    assert!(first.succeeded(), "{}", first.stderr);
+    let web = scratch.read("fleet/apps/local/kustomization.yaml");
+    scratch.write("fleet/apps/local/kustomization.yaml", &web.replace("count: 2", "count: 3"));
+    let second = scratch.flumen(&once);
+    assert!(second.succeeded(), "{}", second.stderr);
+    let shown = String::from_utf8_lossy(&second.stdout);
+    assert!(
+        shown.contains("● Deployment/shop/web  Deployment is available. Replicas: 3"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_cluster_is_chosen_among_several() {
     let scratch = with_example();
     let clusters = scratch.path().join("fleet/clusters");
