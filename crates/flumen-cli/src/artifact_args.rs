@@ -103,6 +103,18 @@ impl CheckArgs {
     }
 }
 
+/// The address of an artifact; `missing` is said if there is none.
+pub(crate) fn required_url(url: Option<&str>, missing: &str) -> Result<Reference, CommandError> {
+    let url = url.ok_or_else(|| CommandError::brief(missing))?;
+    Ok(url.parse::<Reference>()?)
+}
+
+/// An address without its scheme, as Flux shows it.
+pub(crate) fn shown(reference: &Reference) -> String {
+    let text = reference.to_string();
+    text.strip_prefix("oci://").unwrap_or(&text).to_owned()
+}
+
 /// What is left out of a directory: what the patterns say, or if there are none what always is.
 pub(crate) fn ignore(patterns: &[String]) -> Ignore {
     if patterns.is_empty() {

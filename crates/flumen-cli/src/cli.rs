@@ -8,13 +8,15 @@ use crate::{
     commands::{
         apiserver::ApiserverArgs, apply::ApplyArgs, build::BuildArgs, cache::CacheArgs,
         completion::CompletionArgs, component::ComponentArgs, controller::ControllerArgs,
-        copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, down::DownArgs, get::GetArgs,
-        history::HistoryArgs, inspect::InspectArgs, list::ListArgs, plan::PlanArgs, pull::PullArgs,
-        push::PushArgs, registry::RegistryArgs, reset::ResetArgs, rollback::RollbackArgs,
-        sign::SignArgs, status::StatusArgs, tag::TagArgs, up::UpArgs, verify::VerifyArgs,
-        version::VersionArgs, wait::WaitArgs,
+        copy::CopyArgs, delete::DeleteArgs, diff::DiffArgs, down::DownArgs, events::EventsArgs,
+        get::GetArgs, history::HistoryArgs, inspect::InspectArgs, list::ListArgs, plan::PlanArgs,
+        pull::PullArgs, push::PushArgs, reconcile::ReconcileArgs, registry::RegistryArgs,
+        reset::ResetArgs, resume::ResumeArgs, rollback::RollbackArgs, sign::SignArgs,
+        status::StatusArgs, suspend::SuspendArgs, tag::TagArgs, tree::TreeArgs, up::UpArgs,
+        verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
     },
     error::CommandError,
+    flux::usage,
     printable::is_unsafe,
 };
 
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Delete(DeleteArgs),
     Diff(Box<DiffArgs>),
     Down(DownArgs),
+    Events(Box<EventsArgs>),
     Get(GetArgs),
     History(Box<HistoryArgs>),
     Inspect(InspectArgs),
@@ -52,12 +55,16 @@ pub(crate) enum Command {
     Plan(Box<PlanArgs>),
     Pull(PullArgs),
     Push(PushArgs),
+    Reconcile(Box<ReconcileArgs>),
     Registry(RegistryArgs),
     Reset(ResetArgs),
+    Resume(Box<ResumeArgs>),
     Rollback(Box<RollbackArgs>),
     Sign(SignArgs),
     Status(StatusArgs),
+    Suspend(Box<SuspendArgs>),
     Tag(TagArgs),
+    Tree(Box<TreeArgs>),
     Up(Box<UpArgs>),
     Verify(VerifyArgs),
     Version(VersionArgs),
@@ -89,6 +96,9 @@ impl Cli {
             parse_as::<Self>(&args)
         };
         parsed.map_err(|error| {
+            if usage::is_flux(&args) {
+                return usage::answer(&args, error, Self::definition());
+            }
             // Help and version quote nothing.
             let quotes_safely = !error.use_stderr() || args.iter().all(is_safe);
             CommandError::Usage { error, quotes_safely }
@@ -116,8 +126,8 @@ fn is_safe(arg: &OsString) -> bool {
     arg.len() <= MAX_QUOTED && !arg.to_string_lossy().contains(is_unsafe)
 }
 
-/// Lets a switch be written `--switch=false` too, which scripts made for kustomize may do.
-fn accept_value(arg: Arg) -> Arg {
+/// Lets a switch be written `--switch=false` too, which scripts made for programs in Go may do.
+pub(crate) fn accept_value(arg: Arg) -> Arg {
     if !matches!(arg.get_action(), ArgAction::SetTrue) {
         return arg;
     }
@@ -132,7 +142,7 @@ fn accept_value(arg: Arg) -> Arg {
 }
 
 /// The spellings that Go's flag packages know.
-fn parse_switch(text: &str) -> Result<bool, &'static str> {
+pub(crate) fn parse_switch(text: &str) -> Result<bool, &'static str> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),

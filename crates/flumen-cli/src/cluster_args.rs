@@ -99,7 +99,7 @@ impl ClusterArgs {
         Ok(Client::connect(&self.options()).await?)
     }
 
-    fn options(&self) -> ConnectOptions {
+    pub(crate) fn options(&self) -> ConnectOptions {
         ConnectOptions {
             kubeconfig: self.kubeconfig.clone(),
             search: env::kubeconfigs(),

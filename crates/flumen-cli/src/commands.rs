@@ -11,6 +11,7 @@ pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod down;
+pub(crate) mod events;
 pub(crate) mod get;
 pub(crate) mod history;
 pub(crate) mod inspect;
@@ -18,12 +19,16 @@ pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod pull;
 pub(crate) mod push;
+pub(crate) mod reconcile;
 pub(crate) mod registry;
 pub(crate) mod reset;
+pub(crate) mod resume;
 pub(crate) mod rollback;
 pub(crate) mod sign;
 pub(crate) mod status;
+pub(crate) mod suspend;
 pub(crate) mod tag;
+pub(crate) mod tree;
 pub(crate) mod up;
 pub(crate) mod verify;
 pub(crate) mod version;
@@ -48,6 +53,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Delete(args) => delete::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),
         Command::Down(args) => down::run(args, ui),
+        Command::Events(args) => events::run(args, ui),
         Command::Get(args) => get::run(args, ui),
         Command::History(args) => history::run(args, ui),
         Command::Inspect(args) => inspect::run(args, ui),
@@ -55,12 +61,16 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), CommandError> {
         Command::Plan(args) => plan::run(args, ui),
         Command::Pull(args) => pull::run(args, ui),
         Command::Push(args) => push::run(args, ui),
+        Command::Reconcile(args) => reconcile::run(args, ui),
         Command::Registry(args) => registry::run(args, ui),
         Command::Reset(args) => reset::run(args, ui),
+        Command::Resume(args) => resume::run(args, ui),
         Command::Rollback(args) => rollback::run(args, ui),
         Command::Sign(args) => sign::run(args, ui),
         Command::Status(args) => status::run(args, ui),
+        Command::Suspend(args) => suspend::run(args, ui),
         Command::Tag(args) => tag::run(args, ui),
+        Command::Tree(args) => tree::run(args, ui),
         Command::Up(args) => up::run(args, ui),
         Command::Verify(args) => verify::run(args, ui),
         Command::Version(args) => version::run(args, ui),

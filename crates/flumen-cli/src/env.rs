@@ -75,6 +75,20 @@ fn text(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|text| !text.is_empty())
 }
 
+/// The namespace that commands for Flux's kinds look at; `flux` reads it too.
+const FLUX_NAMESPACE: &str = "FLUX_SYSTEM_NAMESPACE";
+
+pub(crate) fn flux_namespace() -> Option<String> {
+    env::var(FLUX_NAMESPACE).ok().filter(|name| !name.is_empty())
+}
+
+/// Anything lets the same commands take the namespace of the context.
+const FLUX_FOLLOWS_CONTEXT: &str = "FLUX_NS_FOLLOWS_KUBE_CONTEXT";
+
+pub(crate) fn flux_follows_context() -> bool {
+    env::var_os(FLUX_FOLLOWS_CONTEXT).is_some_and(|value| !value.is_empty())
+}
+
 /// Where programs keep data and state; the defaults lie below `HOME`.
 const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const XDG_STATE_HOME: &str = "XDG_STATE_HOME";

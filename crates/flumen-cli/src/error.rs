@@ -9,6 +9,7 @@ use flumen_yaml::{EmitError, Pos};
 
 use crate::{
     diagnostic::{Diagnostic, Place},
+    flux,
     printable::{Lines, printable},
     ui::Ui,
 };
@@ -61,6 +62,14 @@ pub(crate) enum CommandError {
     },
     /// No failure: a plan has changes, and the command line wants to know.
     Changes,
+    /// No failure: a group of commands was named and none of them, so its help is the answer.
+    Help {
+        text: String,
+    },
+    /// A failure in one line, as Flux tells it.
+    Brief {
+        message: String,
+    },
     /// Anything else: what is wrong, on the way to what, and what to try.
     Failure(Failure),
 }
@@ -99,6 +108,16 @@ impl Failure {
     /// The message of an error followed by those of its causes.
     pub(crate) fn chain(error: &dyn std::error::Error) -> Self {
         Self::new(error_chain(error))
+    }
+}
+
+/// Why a file cannot be used, as programs in Go say it.
+pub(crate) fn go_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        io::ErrorKind::NotADirectory => "not a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
     }
 }
 
@@ -197,6 +216,40 @@ impl CommandError {
         Failure::new(message).into()
     }
 
+    /// A failure as Flux tells it.
+    pub(crate) fn brief(message: impl Into<String>) -> Self {
+        Self::Brief { message: message.into() }
+    }
+
+    /// A request to a cluster that failed, as Flux tells it.
+    pub(crate) fn request(error: flumen_kube::Error) -> Self {
+        Self::brief(flux::words(&error))
+    }
+
+    /// A request to a registry that failed, as Flux tells it: with the registry's answer.
+    pub(crate) fn exchange(error: flumen_oci::Error) -> Self {
+        Self::brief(error.exchange().map_or_else(|| error_chain(&error), str::to_owned))
+    }
+
+    /// The same failure in one line.
+    pub(crate) fn in_brief(self) -> Self {
+        match self {
+            Self::Failure(Failure { message, hint: Some(hint), .. }) => {
+                Self::brief(format!("{message} ({hint})"))
+            }
+            Self::Failure(failure) => Self::brief(failure.message),
+            other => other,
+        }
+    }
+
+    /// What is wrong, in one line.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Brief { message } => message.clone(),
+            other => other.diagnostic().message.into_owned(),
+        }
+    }
+
     /// Tells the user and decides the exit status.
     pub(crate) fn report(self, ui: &Ui) -> ExitCode {
         match &self {
@@ -214,6 +267,15 @@ impl CommandError {
                 ExitCode::from(UNDECIDED)
             }
             Self::Changes => ExitCode::from(CHANGES),
+            Self::Help { text } => {
+                // Help that nobody reads to its end is no failure.
+                let _ = ui.data(text.as_bytes());
+                ExitCode::SUCCESS
+            }
+            Self::Brief { message } => {
+                ui.failure(message);
+                ExitCode::from(WRONG_INPUT)
+            }
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
@@ -268,6 +330,8 @@ impl CommandError {
             Self::Different => Diagnostic::new("they differ"),
             Self::Undecided { .. } => Diagnostic::new("plans wait for a decision"),
             Self::Changes => Diagnostic::new("there are changes"),
+            Self::Help { .. } => Diagnostic::new("a command is missing"),
+            Self::Brief { message } => Diagnostic::new(message.as_str()),
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

@@ -19,6 +19,7 @@ mod duration;
 mod env;
 mod error;
 mod examples;
+mod flux;
 mod flux_repository;
 mod flux_up;
 mod flux_view;

@@ -1,6 +1,6 @@
 //! Options of every command that talks to a registry.
 
-use std::path::PathBuf;
+use std::{net::Ipv4Addr, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use flumen_oci::{
@@ -55,7 +55,10 @@ enum Provider {
 impl RegistryArgs {
     /// The repository that a reference names.
     pub(crate) fn open(&self, reference: &Reference) -> Result<Repository, CommandError> {
-        let registry = Registry::new(&reference.host, &self.client_options()?)?;
+        let mut options = self.client_options()?;
+        // Like Docker and crane: what is on this machine needs no certificate.
+        options.insecure |= is_loopback(&reference.host);
+        let registry = Registry::new(&reference.host, &options)?;
         Ok(Repository::Remote(registry.repository(&reference.repository)))
     }
 
@@ -79,5 +82,31 @@ impl RegistryArgs {
             timeouts: Timeouts::default(),
             ..ClientOptions::default()
         })
+    }
+}
+
+/// Whether a host, with or without a port, is this machine.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, _)) if !host.ends_with(']') => name,
+        _ => host,
+    };
+    name == "localhost"
+        || name == "[::1]"
+        || name.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_several_names() {
+        for host in ["localhost:5000", "127.0.0.1", "127.0.0.1:80", "[::1]:5000", "[::1]"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["registry.example.com", "localhost.example.com", "10.0.0.1:5000", "[::2]:80"] {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 }

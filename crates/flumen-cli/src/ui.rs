@@ -20,6 +20,7 @@ pub(crate) const GUTTER: Style = AnsiColor::Blue.on_default().bold();
 /// More warnings than this say nothing new.
 const MAX_WARNINGS: usize = 50;
 const MAX_WARNING_BYTES: usize = 1 << 10;
+const MAX_FAILURE_BYTES: usize = 6 << 10;
 
 /// Where commands print. Colours appear only on a terminal, and not when `NO_COLOR` is set.
 #[derive(Debug)]
@@ -103,6 +104,21 @@ impl Ui {
     /// Says what was achieved.
     pub(crate) fn success(&self, done: &str) {
         self.progress('✔', done);
+    }
+
+    /// Says what is being waited for.
+    pub(crate) fn waiting(&self, for_what: &str) {
+        self.progress('◎', for_what);
+    }
+
+    /// Says in one line what went wrong, as Flux says it. It is heard even by those who want to hear little.
+    pub(crate) fn failure(&self, what: &str) {
+        self.talk(&format!("✗ {}\n", printable(what, Lines::Escape, MAX_FAILURE_BYTES)));
+    }
+
+    /// Says in one line what deserves attention, as Flux says it.
+    pub(crate) fn caution(&self, what: &str) {
+        self.talk(&format!("⚠️  {}\n", printable(what, Lines::Escape, MAX_WARNING_BYTES)));
     }
 
     fn progress(&self, mark: char, text: &str) {

@@ -31,7 +31,7 @@ pub(crate) struct Shared {
     pub(crate) http: kube::Client,
     /// Where the server is, for messages.
     pub(crate) address: String,
-    namespace: String,
+    namespace: Option<String>,
     pub(crate) request_timeout: Option<Duration>,
     /// Begins with one permit: the first request makes the connection that the others share. Without
     /// that, each of them would begin one of its own.
@@ -63,7 +63,7 @@ impl Client {
     async fn new(target: connect::Target, options: &ConnectOptions) -> Result<Self, Error> {
         let max_concurrent = options.max_concurrent.max(1);
         let address = target.address();
-        let namespace = target.config.default_namespace.clone();
+        let namespace = target.namespace.clone();
         let identity = Arc::new(target.identity.headers()?);
         let shared = Shared {
             http: connect::http_client(target).await?,
@@ -94,7 +94,12 @@ impl Client {
 
     /// The namespace of the context, which is `default` where none is set.
     pub fn namespace(&self) -> &str {
-        &self.shared.namespace
+        self.context_namespace().unwrap_or("default")
+    }
+
+    /// The namespace of the context, where one is set.
+    pub fn context_namespace(&self) -> Option<&str> {
+        self.shared.namespace.as_deref()
     }
 
     /// The address of the server, such as `https://api.example.com:6443`.

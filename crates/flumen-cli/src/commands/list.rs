@@ -10,7 +10,9 @@ use regex_lite::Regex;
 use serde::Serialize;
 
 use crate::{
-    error::{CommandError, Failure},
+    artifact_args::{required_url, shown},
+    error::CommandError,
+    flux::TextTable,
     listing::{self, ListFormat, Record},
     registry_args::RegistryArgs,
     runtime,
@@ -49,7 +51,7 @@ Examples:
 struct ArtifactArgs {
     /// The repository, as `oci://host/path`
     #[arg(value_name = "URL")]
-    url: Reference,
+    url: Option<String>,
 
     /// Only versions in this range, newest first
     #[arg(long, value_name = "RANGE")]
@@ -57,11 +59,11 @@ struct ArtifactArgs {
 
     /// Only versions in this range
     #[arg(long, value_name = "RANGE")]
-    filter_semver: Option<Constraint>,
+    filter_semver: Option<String>,
 
     /// Only tags that match this regular expression
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
-    filter_regex: Option<Regex>,
+    filter_regex: Option<String>,
 
     /// How to print
     #[arg(short, long, value_enum, default_value = "table")]
@@ -73,24 +75,42 @@ struct ArtifactArgs {
 
 pub(crate) fn run(args: &ListArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifacts(args) => runtime::block_on(artifacts(args, ui)),
+        What::Artifacts(args) => {
+            runtime::block_on(artifacts(args, ui)).map_err(CommandError::in_brief)
+        }
     }
 }
 
 async fn artifacts(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let reference = &args.url;
+    let reference = required_url(args.url.as_deref(), "artifact repository URL is required")?;
     if reference.tag.is_some() || reference.digest.is_some() {
-        return Err(Failure::new(format!("`{reference}` is one artifact, not a repository"))
-            .hint(format!("`oci://{}` is the repository", reference.name()))
-            .into());
+        let shown = shown(&reference);
+        let path = shown.split_once('/').map_or(shown.as_str(), |(_, path)| path);
+        return Err(CommandError::brief(format!(
+            "listing tags failed: parsing repo \"{shown}\": repository can only contain the characters \
+             `abcdefghijklmnopqrstuvwxyz0123456789_-./`: {path}"
+        )));
     }
-    let selection = Selection::new(args);
-    let repository = args.registry.open(reference)?;
-    let tags = selection.choose(repository.tags().await?);
-    let artifacts = list(&repository, tags).await?;
+    let selection = Selection::new(args)?;
+    let repository = args.registry.open(&reference)?;
+    let tags = repository.tags().await.map_err(|error| {
+        let reason = CommandError::exchange(error).message();
+        CommandError::brief(format!("listing tags failed: {reason}"))
+    })?;
+    let artifacts =
+        list(&repository, selection.choose(tags)).await.map_err(CommandError::exchange)?;
     let lines: Vec<Line> =
-        artifacts.into_iter().map(|listed| Line::new(reference, listed)).collect();
-    listing::print(&lines, args.output, ui)
+        artifacts.into_iter().map(|listed| Line::new(&reference, listed)).collect();
+    if args.output != ListFormat::Table {
+        return listing::print(&lines, args.output, ui);
+    }
+    let row = |line: &Line| {
+        let artifact = line.artifact.strip_prefix("oci://").unwrap_or(&line.artifact).to_owned();
+        vec![artifact, line.digest.clone(), line.source.clone(), line.revision.clone()]
+    };
+    let table =
+        TextTable { headings: Line::HEADINGS.0.to_vec(), rows: lines.iter().map(row).collect() };
+    ui.data(table.render().as_bytes())
 }
 
 /// Which tags to show, and in which order.
@@ -101,13 +121,23 @@ struct Selection {
 }
 
 impl Selection {
-    fn new(args: &ArtifactArgs) -> Self {
-        let ranges = args.semver.iter().chain(&args.filter_semver);
-        Self {
-            ranges: ranges.cloned().collect(),
-            pattern: args.filter_regex.clone(),
+    fn new(args: &ArtifactArgs) -> Result<Self, CommandError> {
+        let parse_range = |text: &String| {
+            Constraint::parse(text).map_err(|error| {
+                CommandError::brief(format!("semver '{text}' parse error: {error}"))
+            })
+        };
+        let parse_pattern = |text: &String| {
+            Regex::new(text).map_err(|error| {
+                CommandError::brief(format!("regex '{text}' parse error: {error}"))
+            })
+        };
+        let filter = args.filter_semver.as_ref().map(parse_range).transpose()?;
+        Ok(Self {
+            ranges: args.semver.iter().cloned().chain(filter).collect(),
+            pattern: args.filter_regex.as_ref().map(parse_pattern).transpose()?,
             is_newest_first: args.semver.is_some(),
-        }
+        })
     }
 
     fn choose(&self, tags: Vec<String>) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! `flumen pull artifact`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use flumen_oci::{
@@ -9,8 +9,8 @@ use flumen_oci::{
 };
 
 use crate::{
-    artifact_args::{CheckArgs, ReadArgs},
-    error::CommandError,
+    artifact_args::{CheckArgs, ReadArgs, required_url, shown},
+    error::{CommandError, go_reason},
     progress::TalkArgs,
     registry_args::RegistryArgs,
     runtime,
@@ -48,7 +48,7 @@ Examples:
 struct ArtifactArgs {
     /// The artifact, by tag or digest
     #[arg(value_name = "URL")]
-    url: Reference,
+    url: Option<String>,
 
     /// Unpack into this directory, which must exist
     #[arg(short, long, value_name = "DIR")]
@@ -74,25 +74,48 @@ pub(crate) fn run(args: &PullArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let repository = args.registry.open(&args.url)?;
+    let Some(dir) = &args.output else { return print(args, ui).await };
+    unpack(args, dir, ui).await.map_err(CommandError::in_brief)
+}
+
+async fn print(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+    let url = args.url()?;
+    let repository = args.registry.open(&url)?;
     let options = PullOptions { watch: args.talk.watch(), ..args.read.options()? };
-    if args.output.is_some() {
-        ui.step(&format!("pulling {}", args.url));
+    let target = args.check.checked(&repository, &url).await?;
+    let pulled = artifact::pull(&repository, &target, &options).await?;
+    drop(options);
+    ui.data(&pulled.yaml)
+}
+
+/// Unpacks into a directory and says what Flux says of it.
+async fn unpack(args: &ArtifactArgs, dir: &Path, ui: &Ui) -> Result<(), CommandError> {
+    if let Err(error) = std::fs::read_dir(dir) {
+        let (path, reason) = (dir.display(), go_reason(&error));
+        return Err(CommandError::brief(format!(
+            "invalid output path \"{path}\": stat {path}: {reason}"
+        )));
     }
-    let target = args.check.checked(&repository, &args.url).await?;
-    let Some(dir) = &args.output else {
-        let pulled = artifact::pull(&repository, &target, &options).await?;
-        drop(options);
-        return ui.data(&pulled.yaml);
-    };
-    let pulled = artifact::pull_to_dir(&repository, &target, dir, &options).await?;
+    let url = args.url()?;
+    let repository = args.registry.open(&url)?;
+    let options = PullOptions { watch: args.talk.watch(), ..args.read.options()? };
+    ui.step(&format!("pulling artifact from {}", shown(&url)));
+    let target = args.check.checked(&repository, &url).await?;
+    let pulled = artifact::pull_to_dir(&repository, &target, dir, &options).await;
+    let pulled = pulled.map_err(CommandError::exchange)?;
     drop(options);
     for (name, value) in [("source", &pulled.about.source), ("revision", &pulled.about.revision)] {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
             ui.success(&format!("{name} {value}"));
         }
     }
-    ui.success(&format!("digest {}", pulled.digest));
-    ui.success(&format!("{} files unpacked to {}", pulled.files.len(), dir.display()));
+    ui.success(&format!("digest {}", url.pinned(&pulled.digest)));
+    ui.success(&format!("artifact content extracted to {}", dir.display()));
     Ok(())
+}
+
+impl ArtifactArgs {
+    fn url(&self) -> Result<Reference, CommandError> {
+        required_url(self.url.as_deref(), "artifact URL is required")
+    }
 }

@@ -19,9 +19,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, ignore},
+    artifact_args::{ReadArgs, ignore, required_url, shown},
     env,
-    error::{CommandError, Failure},
+    error::{CommandError, Failure, go_reason},
     key_files::{self, read_text},
     progress::TalkArgs,
     registry_args::RegistryArgs,
@@ -68,7 +68,7 @@ Examples:
 struct ArtifactArgs {
     /// Where to push; without a tag it is `latest`
     #[arg(value_name = "URL")]
-    url: Reference,
+    url: Option<String>,
 
     #[command(flatten)]
     inputs: InputArgs,
@@ -77,16 +77,16 @@ struct ArtifactArgs {
     tree: TreeArgs,
 
     /// Where the content comes from; required with --path
-    #[arg(long, value_name = "URL", required_unless_present_any = BUILT)]
+    #[arg(long, value_name = "URL")]
     source: Option<String>,
 
     /// Which state of the source, `branch@sha1:commit` by convention; required with --path
-    #[arg(long, value_name = "REVISION", required_unless_present_any = BUILT)]
+    #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
 
     /// A further annotation of the manifest
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_annotation)]
-    annotations: Vec<(String, String)>,
+    #[arg(long, value_name = "KEY=VALUE")]
+    annotations: Vec<String>,
 
     /// Set the time of creation to 1970, and permissions to those that Git keeps
     #[arg(long)]
@@ -104,9 +104,9 @@ struct ArtifactArgs {
     #[arg(long, value_name = "FILE", requires = "sign")]
     password_file: Option<PathBuf>,
 
-    /// Print where it was pushed as JSON or YAML
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
-    output: Option<Structured>,
+    /// Print where it was pushed as `json` or `yaml`
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<String>,
 
     #[command(flatten)]
     talk: TalkArgs,
@@ -117,9 +117,6 @@ struct ArtifactArgs {
     #[command(flatten)]
     registry: RegistryArgs,
 }
-
-/// Any of these means that something is built.
-const BUILT: [&str; 3] = ["kustomize", "filename", "artifact"];
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is built")]
@@ -154,7 +151,7 @@ struct InputArgs {
 #[command(next_help_heading = "A directory as it is")]
 struct TreeArgs {
     /// Directory or file, or `-` for the standard input
-    #[arg(long, value_name = "PATH", required_unless_present_any = BUILT,
+    #[arg(long, value_name = "PATH",
           conflicts_with_all = ["kustomize", "filename", "artifact", "patch", "age_recipients"])]
     path: Option<PathBuf>,
 
@@ -191,18 +188,27 @@ struct Pushed {
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
-    let Target::Tag(tag) = args.url.target() else {
+    if args.is_built() {
+        return push(args, None, ui).await;
+    }
+    args.push_tree(ui).await.map_err(CommandError::in_brief)
+}
+
+/// Pushes a directory, as Flux does it, or what is built.
+async fn push(args: &ArtifactArgs, path: Option<&Path>, ui: &Ui) -> Result<(), CommandError> {
+    let url = args.url()?;
+    let Target::Tag(tag) = url.target() else {
         return Err(Failure::new("a digest is what pushing gives, not where it goes")
             .hint("name a tag, as in oci://registry.example.com/org/app:v1.0.0")
             .into());
     };
-    let repository = args.registry.open(&args.url)?;
-    let packed = match &args.tree.path {
+    let repository = args.registry.open(&url)?;
+    let packed = match path {
         Some(path) => args.pack_tree(path)?,
         None => args.pack_built(ui).await?,
     };
     if args.output.is_none() {
-        ui.step(&format!("pushing artifact to {}", args.url));
+        ui.step(&format!("pushing artifact to {}", shown(&url)));
     }
     // Before anything is pushed: a key that does not open should cost nothing.
     let password = args.password_file.as_deref();
@@ -219,14 +225,20 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             ui.success(&format!("signed with the key {}", key.public_key().hint()));
         }
     }
-    let pinned = args.url.pinned(&digest);
-    let Some(format) = args.output else {
-        ui.success(&format!("artifact successfully pushed to {pinned}"));
-        return ui.data(format!("{pinned}\n").as_bytes());
+    let pinned = url.pinned(&digest);
+    let format = match args.output.as_deref() {
+        Some("json") => Structured::Json,
+        Some("yaml") => Structured::Yaml,
+        _ => {
+            ui.success(&format!("artifact successfully pushed to {pinned}"));
+            // Flux prints nothing then.
+            let is_printed = path.is_none() && args.output.is_none();
+            return if is_printed { ui.data(format!("{pinned}\n").as_bytes()) } else { Ok(()) };
+        }
     };
     let pushed = Pushed {
         url: format!("oci://{pinned}"),
-        repository: args.url.name(),
+        repository: url.name(),
         tag,
         digest: digest.to_string(),
     };
@@ -234,8 +246,45 @@ async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 impl ArtifactArgs {
+    fn url(&self) -> Result<Reference, CommandError> {
+        required_url(self.url.as_deref(), "artifact URL is required")
+    }
+
+    /// Whether something is built, rather than packed as it is. `-f -` is Flux's: its `-f` is `--path`.
+    fn is_built(&self) -> bool {
+        let InputArgs { kustomize, filename, artifact, .. } = &self.inputs;
+        let is_file = !filename.is_empty() && *filename != [PathBuf::from("-")];
+        !kustomize.is_empty() || is_file || !artifact.is_empty()
+    }
+
+    /// Checks what Flux checks, in its order.
+    async fn push_tree(&self, ui: &Ui) -> Result<(), CommandError> {
+        if self.url.is_none() {
+            return Err(CommandError::brief("artifact URL is required"));
+        }
+        for (name, value) in [("--source", &self.source), ("--revision", &self.revision)] {
+            if value.as_ref().is_none_or(String::is_empty) {
+                return Err(CommandError::brief(format!("{name} is required")));
+            }
+        }
+        let path = self.tree.path.as_ref().or(self.inputs.filename.first());
+        let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
+            return Err(CommandError::brief("invalid path \"\""));
+        };
+        self.url()?;
+        if path != Path::new("-")
+            && let Err(error) = std::fs::metadata(path)
+        {
+            let (path, reason) = (path.display(), go_reason(&error));
+            return Err(CommandError::brief(format!(
+                "invalid path '{path}', must point to an existing directory or file: stat {path}: {reason}"
+            )));
+        }
+        push(self, Some(path), ui).await
+    }
+
     fn pack_tree(&self, path: &Path) -> Result<Packed, CommandError> {
-        let metadata = self.metadata();
+        let metadata = self.metadata()?;
         if path == Path::new("-") {
             return Ok(pack_text(&self.standard_input()?, &metadata)?);
         }
@@ -251,8 +300,10 @@ impl ArtifactArgs {
             .read_to_end(&mut text)
             .map_err(|error| Failure::new(format!("cannot read the standard input: {error}")))?;
         if text.len() as u64 > max {
-            let message = format!("the standard input is larger than {max} bytes");
-            return Err(Failure::new(message).hint("`--max-size` raises the limit").into());
+            let message = format!(
+                "the standard input is larger than {max} bytes: `--max-size` raises the limit"
+            );
+            return Err(CommandError::failure(message));
         }
         Ok(text)
     }
@@ -284,7 +335,7 @@ impl ArtifactArgs {
             PackFormat::Kustomizer => Format::Kustomizer,
             PackFormat::Oci => Format::Oci,
         };
-        let metadata = self.metadata();
+        let metadata = self.metadata()?;
         Ok(match &self.inputs.age_recipients {
             None => artifact::pack_yaml(&yaml, format, &metadata)?,
             Some(file) => {
@@ -294,13 +345,14 @@ impl ArtifactArgs {
         })
     }
 
-    fn metadata(&self) -> Metadata {
-        Metadata {
+    fn metadata(&self) -> Result<Metadata, CommandError> {
+        let annotations = self.annotations.iter().map(|text| parse_annotation(text));
+        Ok(Metadata {
             source: self.source.clone().unwrap_or_default(),
             revision: self.revision.clone().unwrap_or_default(),
             created: if self.reproducible { Timestamp::UNIX_EPOCH } else { Timestamp::now() },
-            annotations: self.annotations.iter().cloned().collect::<BTreeMap<_, _>>(),
-        }
+            annotations: annotations.collect::<Result<BTreeMap<_, _>, _>>()?,
+        })
     }
 }
 
@@ -314,9 +366,13 @@ impl TreeArgs {
     }
 }
 
-fn parse_annotation(text: &str) -> Result<(String, String), &'static str> {
+fn parse_annotation(text: &str) -> Result<(String, String), CommandError> {
     match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected key=value"),
+        Some((key, value)) if !key.is_empty() && !value.contains('=') => {
+            Ok((key.to_owned(), value.to_owned()))
+        }
+        _ => Err(CommandError::brief(format!(
+            "invalid annotation {text}, must be in the format key=value"
+        ))),
     }
 }

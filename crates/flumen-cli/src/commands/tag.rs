@@ -3,7 +3,13 @@
 use clap::{Args, Subcommand};
 use flumen_oci::Reference;
 
-use crate::{error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui};
+use crate::{
+    artifact_args::{required_url, shown},
+    error::CommandError,
+    registry_args::RegistryArgs,
+    runtime,
+    ui::Ui,
+};
 
 /// Add tags
 #[derive(Debug, Args)]
@@ -33,10 +39,10 @@ Examples:
 struct ArtifactArgs {
     /// The artifact, as `oci://host/path[:tag][@digest]`; the tag `latest` if none is given
     #[arg(value_name = "URL")]
-    url: Reference,
+    url: Option<String>,
 
     /// Tags to add; may be given more than once, or with commas between
-    #[arg(long = "tag", value_name = "TAG", required = true, value_delimiter = ',')]
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
 
     #[command(flatten)]
@@ -45,19 +51,30 @@ struct ArtifactArgs {
 
 pub(crate) fn run(args: &TagArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Artifact(args) => runtime::block_on(artifact(args, ui)),
+        What::Artifact(args) => {
+            runtime::block_on(artifact(args, ui)).map_err(CommandError::in_brief)
+        }
     }
 }
 
 async fn artifact(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
+    if args.tags.is_empty() && args.url.is_some() {
+        return Err(CommandError::brief("--tag is required"));
+    }
+    let url = required_url(args.url.as_deref(), "artifact name is required")?;
     // All of them are checked before the first one is set.
-    let tagged = |tag: &String| Reference::from_name(&format!("{}:{tag}", args.url.name()));
+    let tagged = |tag: &String| Reference::from_name(&format!("{}:{tag}", url.name()));
     let tagged: Vec<Reference> = args.tags.iter().map(tagged).collect::<Result<_, _>>()?;
-    let repository = args.registry.open(&args.url)?;
-    let manifest = repository.manifest(&args.url.target()).await?;
+    let repository = args.registry.open(&url)?;
+    ui.step("tagging artifact");
+    let failed = |error: flumen_oci::Error| {
+        let reason = CommandError::exchange(error).message();
+        CommandError::brief(format!("tagging artifact failed: {reason}"))
+    };
+    let manifest = repository.manifest(&url.target()).await.map_err(failed)?;
     for reference in tagged {
-        repository.put_manifest(&manifest, reference.tag.as_deref()).await?;
-        ui.talk(&format!("tagged {} as {reference}\n", manifest.digest()));
+        repository.put_manifest(&manifest, reference.tag.as_deref()).await.map_err(failed)?;
+        ui.success(&format!("artifact tagged as {}", shown(&reference)));
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ fn a_directory_goes_as_it_is() {
     let fixture = Fixture::new();
     let url = fixture.url("v1");
     let said = fixture.scratch.flumen(&["push", "artifact", &url, "--path", "both"]);
-    assert_eq!(said.status, Some(2), "source and revision are required: {}", said.stderr);
+    assert_eq!((said.status, said.stderr.as_str()), (Some(1), "✗ --source is required\n"));
     let from = ["--source", "https://git.example.com/a.git", "--revision", "main@sha1:abc"];
     fixture.printed("push", &[&[url.as_str(), "--path", "a"][..], &from].concat());
     fixture.scratch.write("out/old", "");

@@ -6,6 +6,7 @@
 mod apply;
 mod bad_input;
 mod crash;
+mod flux;
 mod inventories;
 mod local;
 mod plan;

@@ -19,6 +19,8 @@ pub(crate) struct Target {
     /// What the kubeconfig says; the environment is asked where it says nothing.
     pub(crate) proxy: Option<String>,
     pub(crate) identity: Identity,
+    /// Where nothing sets it, servers take `default`.
+    pub(crate) namespace: Option<String>,
 }
 
 impl Target {
@@ -156,13 +158,13 @@ impl Selection {
         let namespace =
             options.namespace.clone().or(self.namespace).filter(|name| !name.is_empty());
         let mut config = Config::from_custom_kubeconfig(
-            single(self.cluster, self.user, namespace),
+            single(self.cluster, self.user, namespace.clone()),
             &KubeConfigOptions::default(),
         )
         .await
         .map_err(|error| unusable("the kubeconfig", None, error))?;
         config.proxy_url = None;
-        Ok(Target { config, proxy, identity })
+        Ok(Target { config, proxy, identity, namespace })
     }
 }
 
@@ -281,7 +283,8 @@ fn in_cluster(options: &ConnectOptions) -> Result<Target, Error> {
     override_user(&mut config.auth_info, options);
     config.accept_invalid_certs = options.insecure_skip_tls_verify;
     config.tls_server_name.clone_from(&options.tls_server_name);
-    Ok(Target { config, proxy: None, identity: options.identity.clone() })
+    let namespace = Some(config.default_namespace.clone());
+    Ok(Target { config, proxy: None, identity: options.identity.clone(), namespace })
 }
 
 /// Reasons of the YAML reader are left out: they can quote what the file holds.

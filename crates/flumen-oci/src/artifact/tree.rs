@@ -5,12 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Format, Ignore, Metadata, Packed,
-    layer::LayerWriter,
-    pack::{flux, pack_yaml},
-};
-use crate::{Error, Result};
+use super::{Ignore, Metadata, Packed, layer::LayerWriter, pack::flux};
+use crate::{Digest, Error, Result};
 
 /// As deep as the reader allows.
 const MAX_DEPTH: usize = 100;
@@ -42,9 +38,27 @@ pub fn pack_path(path: &Path, options: &TreeOptions, metadata: &Metadata) -> Res
 }
 
 /// Packs a text that is no file, without the line ends behind it.
+///
+/// Flux puts it into a file with a random number for its name. Here the number comes from the text, so that the same
+/// text is the same artifact.
 pub fn pack_text(text: &[u8], metadata: &Metadata) -> Result<Packed> {
-    pack_yaml(text.trim_ascii_end(), Format::Flux, metadata)
+    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
+    let text = &text[..end];
+    let mut writer = LayerWriter::of_layer();
+    let number: u64 = Digest::of(text)
+        .hex()
+        .bytes()
+        .take(16)
+        .fold(0, |number, digit| number.wrapping_mul(16).wrapping_add(u64::from(digit & 0xf)));
+    let name = format!("{}.yaml", number % 10_000_000_000);
+    writer.directory(Path::new("."), PRIVATE_DIRECTORY).map_err(Error::packing)?;
+    writer.file(Path::new(&name), PRIVATE, text).map_err(Error::packing)?;
+    flux(writer.into_layer().map_err(Error::packing)?, metadata)
 }
+
+/// Temporary files are their owner's alone.
+const PRIVATE_DIRECTORY: u32 = 0o700;
+const PRIVATE: u32 = 0o600;
 
 const EXECUTABLE: u32 = 0o755;
 const PLAIN: u32 = 0o644;

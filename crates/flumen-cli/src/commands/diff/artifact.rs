@@ -10,17 +10,14 @@ use flumen_oci::{
 use similar::TextDiff;
 
 use crate::{
-    artifact_args::{ReadArgs, ignore},
+    artifact_args::{ReadArgs, ignore, required_url},
     error::CommandError,
-    printable::Lines,
-    printable::printable,
     registry_args::RegistryArgs,
     runtime,
     ui::Ui,
 };
 
 const CONTEXT: usize = 3;
-const MAX_LINE: usize = 4 << 10;
 
 /// Show how two artifacts differ, or an artifact and a directory
 ///
@@ -40,10 +37,10 @@ Examples:
 pub(super) struct ArtifactArgs {
     /// The artifact, by tag or digest
     #[arg(value_name = "URL")]
-    url: Reference,
+    url: Option<String>,
 
     /// The other artifact
-    #[arg(value_name = "URL", required_unless_present = "path", conflicts_with = "path")]
+    #[arg(value_name = "URL", conflicts_with = "path")]
     other: Option<Reference>,
 
     /// The directory or file that was pushed with --path
@@ -69,15 +66,19 @@ pub(super) fn run(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
     runtime::block_on(async {
         match (&args.other, &args.path) {
             (Some(other), _) => texts(args, other, ui).await,
-            (None, Some(path)) => files(args, path, ui).await,
-            (None, None) => Err(CommandError::failure("there is nothing to compare with")),
+            (None, Some(path)) => files(args, path, ui).await.map_err(CommandError::in_brief),
+            (None, None) => {
+                args.url()?;
+                Err(CommandError::brief("invalid path \"\""))
+            }
         }
     })
 }
 
 async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), CommandError> {
     let mut reader = args.read.reader(&args.registry)?;
-    let (first, second) = (reader.pull(&args.url).await?, reader.pull(other).await?);
+    let url = args.url()?;
+    let (first, second) = (reader.pull(&url).await?, reader.pull(other).await?);
     if first.yaml == second.yaml {
         return Ok(());
     }
@@ -87,28 +88,43 @@ async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), Co
     let unified = diff
         .unified_diff()
         .context_radius(CONTEXT)
-        .header(&args.url.to_string(), &other.to_string())
+        .header(&url.to_string(), &other.to_string())
         .to_string();
     ui.data(unified.as_bytes())?;
     Err(CommandError::Different)
 }
 
 async fn files(args: &ArtifactArgs, path: &Path, ui: &Ui) -> Result<(), CommandError> {
+    let url = args.url()?;
+    if std::fs::metadata(path).is_err() {
+        let path = path.display();
+        return Err(CommandError::brief(format!(
+            "invalid path '{path}', must point to an existing directory or file"
+        )));
+    }
     let options = TreeOptions {
         ignore: ignore(&args.ignore_paths),
         resolve_symlinks: args.resolve_symlinks,
         normalize_modes: true,
     };
-    let repository = args.registry.open(&args.url)?;
+    let repository = args.registry.open(&url)?;
     let changes =
-        compare_with_path(&repository, &args.url.target(), path, &options, &args.read.options()?)
-            .await?;
+        compare_with_path(&repository, &url.target(), path, &options, &args.read.options()?)
+            .await
+            .map_err(CommandError::exchange)?;
     if changes.is_empty() {
-        ui.success(&format!("no changes between {} and {}", args.url, path.display()));
+        ui.success("no changes detected");
         return Ok(());
     }
-    for change in &changes {
-        ui.talk(&format!("{}\n", printable(&change.to_string(), Lines::Escape, MAX_LINE)));
+    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    Err(CommandError::brief(format!(
+        "the remote artifact contents differs from the local one: {}",
+        changes.join(", ")
+    )))
+}
+
+impl ArtifactArgs {
+    fn url(&self) -> Result<Reference, CommandError> {
+        required_url(self.url.as_deref(), "artifact URL is required")
     }
-    Err(CommandError::failure("the remote artifact contents differs from the local one"))
 }

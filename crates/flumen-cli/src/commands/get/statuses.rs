@@ -1,0 +1,257 @@
+//! `flumen get KIND`: Flux's objects and whether they are ready.
+
+use clap::{Args, Command};
+use flumen_expr::LabelSelector;
+use flumen_kube::{Cluster as _, Event, ListOptions, Resource, WatchOptions};
+use flumen_yaml::Node;
+use futures_util::StreamExt as _;
+
+use crate::{
+    error::CommandError,
+    flux::{
+        Chosen, Family, Kind, KindCommand, OfKind, Site, SiteArgs, TextTable,
+        kinds::KINDS,
+        named,
+        row::{self, Show},
+        status_selector::StatusSelector,
+    },
+    runtime::block_on,
+    ui::Ui,
+};
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(super) struct StatusArgs {
+    /// Name of an object; all if absent
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Those of all namespaces, whatever `-n` says
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// Print no headings
+    #[arg(long)]
+    no_header: bool,
+
+    /// Go on and print what changes
+    #[arg(short, long)]
+    watch: bool,
+
+    /// Only those with this condition, such as `ready=false` or `ready!=true`
+    #[arg(long, value_name = "TYPE=STATUS")]
+    status_selector: Option<String>,
+
+    /// Only those with these labels
+    #[arg(short, long, value_name = "SELECTOR")]
+    label_selector: Option<String>,
+
+    /// Show where the content comes from
+    #[arg(long)]
+    show_source: bool,
+
+    #[command(flatten)]
+    site: SiteArgs,
+}
+
+impl KindCommand for StatusArgs {
+    const IS_GET: bool = true;
+
+    fn takes(_kind: &Kind) -> bool {
+        true
+    }
+
+    fn describe(command: Command, kind: &'static Kind) -> Command {
+        let family = kind.family.map(|family| format!("{} ", family.get_word()));
+        let words = format!("{}{}", family.unwrap_or_default(), kind.get_word);
+        command
+            .about(format!("List objects of kind {} and whether they are ready", kind.kind))
+            .after_help(format!(
+                "Examples:\n  # Those of a namespace\n  flumen get {words} -n apps\n\n  \
+                 # Those of all namespaces that are not ready\n  flumen get {words} -A --status-selector ready=false"
+            ))
+            .mut_arg("show_source", |arg| arg.hide(!row::has_source(kind)))
+    }
+
+    fn describe_all(command: Command, family: Option<Family>) -> Command {
+        let word = family.map_or_else(String::new, |family| format!("{} ", family.get_word()));
+        command
+            .about(format!(
+                "List all {}objects of Flux and whether they are ready",
+                family_name(family)
+            ))
+            .after_help(format!(
+                "Examples:\n  # Those of all namespaces\n  flumen get {word}all -A"
+            ))
+            .mut_arg("show_source", |arg| arg.hide(true))
+    }
+}
+
+const fn family_name(family: Option<Family>) -> &'static str {
+    match family {
+        None => "",
+        Some(Family::Source) => "source ",
+        Some(Family::Image) => "image ",
+        Some(Family::Artifact) => "artifact ",
+    }
+}
+
+pub(super) fn run(of_kind: &OfKind<StatusArgs>, ui: &Ui) -> Result<(), CommandError> {
+    let args = &of_kind.args;
+    match of_kind.chosen {
+        Chosen::All(_) if args.watch => {
+            return Err(CommandError::brief("expected a single resource type, but found all"));
+        }
+        Chosen::One(kind) if row::has_source(kind) => {}
+        _ if args.show_source => return Err(CommandError::brief("unknown flag: --show-source")),
+        _ => {}
+    }
+    block_on(async {
+        let site = args.site.open(ui).await?;
+        let listing = Listing::new(args, &site)?;
+        match of_kind.chosen {
+            Chosen::One(kind) if args.watch => listing.watch(kind, ui).await,
+            Chosen::One(kind) => listing.one(kind, ui).await,
+            Chosen::All(family) => {
+                listing.all(family, ui).await;
+                Ok(())
+            }
+        }
+    })
+}
+
+/// What was asked for, ready to be listed.
+struct Listing<'a> {
+    args: &'a StatusArgs,
+    site: &'a Site,
+    status: Option<StatusSelector<'a>>,
+    field_selector: Option<String>,
+}
+
+impl<'a> Listing<'a> {
+    fn new(args: &'a StatusArgs, site: &'a Site) -> Result<Self, CommandError> {
+        if let Some(labels) = &args.label_selector {
+            LabelSelector::parse_query(labels).map_err(|reason| {
+                CommandError::brief(format!(
+                    "unable to parse label selector: couldn't parse the selector string {labels:?}: {reason}"
+                ))
+            })?;
+        }
+        let status = args.status_selector.as_deref().map(StatusSelector::parse).transpose()?;
+        let field_selector = args.names.first().map(|name| named(name));
+        Ok(Self { args, site, status, field_selector })
+    }
+
+    fn options(&self) -> ListOptions<'_> {
+        ListOptions {
+            namespace: (!self.args.all_namespaces).then_some(self.site.namespace.as_str()),
+            label_selector: self.args.label_selector.as_deref(),
+            field_selector: self.field_selector.as_deref(),
+        }
+    }
+
+    const fn show(&self, with_kind: bool) -> Show {
+        Show { namespace: self.args.all_namespaces, kind: with_kind, source: self.args.show_source }
+    }
+
+    async fn one(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
+        let resource = self.site.resource(kind).await?;
+        let objects = self.site.list(&resource, self.options()).await?;
+        if objects.is_empty() {
+            return Err(self.nothing(kind));
+        }
+        ui.data(self.table(kind, &objects, self.show(false)).render().as_bytes())
+    }
+
+    /// Kinds that cannot be listed do not keep others from being shown.
+    async fn all(&self, family: Option<Family>, ui: &Ui) {
+        let is_shown = |kind: &&Kind| match family {
+            Some(family) => kind.family == Some(family),
+            None => kind.family != Some(Family::Artifact),
+        };
+        for kind in KINDS.iter().filter(is_shown) {
+            if let Err(error) = self.one_of_all(kind, ui).await {
+                ui.failure(&error.message());
+            }
+        }
+    }
+
+    async fn one_of_all(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
+        let Some(resource) = self.site.served(kind).await? else { return Ok(()) };
+        let objects = self.site.list(&resource, self.options()).await?;
+        if objects.is_empty() && self.args.names.first().is_some() {
+            return Err(self.nothing(kind));
+        }
+        let table = self.table(kind, &objects, self.show(true));
+        if table.rows.is_empty() {
+            return Ok(());
+        }
+        ui.data(format!("{}\n", table.render()).as_bytes())
+    }
+
+    fn table(&self, kind: &Kind, objects: &[Node], show: Show) -> TextTable {
+        let is_selected = |object: &&Node| {
+            self.status.as_ref().is_none_or(|selector| selector.selects(kind, object))
+        };
+        TextTable {
+            headings: if self.args.no_header { Vec::new() } else { row::headings(kind, show) },
+            rows: objects
+                .iter()
+                .filter(is_selected)
+                .map(|object| row::cells(kind, object, show))
+                .collect(),
+        }
+    }
+
+    fn nothing(&self, kind: &Kind) -> CommandError {
+        let place = if self.args.all_namespaces {
+            "any".to_owned()
+        } else {
+            format!("{:?}", self.site.namespace)
+        };
+        let kind = kind.kind;
+        CommandError::brief(match self.args.names.first() {
+            Some(name) => format!("{kind} object '{name}' not found in {place} namespace"),
+            None => format!("no {kind} objects found in {place} namespace"),
+        })
+    }
+
+    /// Prints objects as they are and whenever they change, each as a table of its own.
+    async fn watch(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
+        let resource = self.site.resource(kind).await?;
+        let mut is_first = true;
+        let mut print = |object: Node| {
+            let mut table = self.table(kind, &[object], self.show(false));
+            if !std::mem::take(&mut is_first) {
+                table.headings.clear();
+            }
+            ui.data(table.render().as_bytes())
+        };
+        let watching = self.events(&resource, &mut print);
+        match tokio::time::timeout_at(self.site.deadline, watching).await {
+            Ok(ended) => ended,
+            Err(_) => Err(CommandError::brief("timed out waiting for the condition")),
+        }
+    }
+
+    async fn events(
+        &self,
+        resource: &Resource,
+        print: &mut impl FnMut(Node) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let client = &self.site.client;
+        let list = client.list(resource, self.options()).await.map_err(CommandError::request)?;
+        for object in list.items {
+            print(object)?;
+        }
+        let from = WatchOptions { list: self.options(), resource_version: &list.resource_version };
+        let mut events = client.watch(resource, from).await.map_err(CommandError::request)?;
+        while let Some(event) = events.next().await {
+            match event.map_err(CommandError::request)? {
+                Event::Applied(object) | Event::Deleted(object) => print(object)?,
+                Event::Bookmark { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
