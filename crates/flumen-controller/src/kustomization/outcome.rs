@@ -7,7 +7,6 @@ use flumen_api::{
     delete_condition, mark_reconciling, mark_stalled, set_condition,
 };
 use flumen_apply::Change;
-use flumen_object::ObjectId;
 use jiff::Timestamp;
 
 use super::{failure::Failure, finalize};
