@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Diff(Box<DiffArgs>),
     Down(DownArgs),
     Events(Box<EventsArgs>),
-    Get(GetArgs),
+    Get(Box<GetArgs>),
     History(Box<HistoryArgs>),
     Inspect(InspectArgs),
     List(ListArgs),

@@ -222,11 +222,13 @@ impl CommandError {
     }
 
     /// A request to a cluster that failed, as Flux tells it.
+    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes")]
     pub(crate) fn request(error: flumen_kube::Error) -> Self {
         Self::brief(flux::words(&error))
     }
 
     /// A request to a registry that failed, as Flux tells it: with the registry's answer.
+    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes")]
     pub(crate) fn exchange(error: flumen_oci::Error) -> Self {
         Self::brief(error.exchange().map_or_else(|| error_chain(&error), str::to_owned))
     }
@@ -315,7 +317,6 @@ impl CommandError {
                 Some(source) => format!("{error}: {source}"),
                 None => error.to_string(),
             }),
-            Self::FileName { message } => Diagnostic::new(message.as_str()),
             Self::Failure(failure) => Diagnostic {
                 place: failure.place.as_ref().map(|(file, pos)| Place {
                     file,
@@ -331,7 +332,9 @@ impl CommandError {
             Self::Undecided { .. } => Diagnostic::new("plans wait for a decision"),
             Self::Changes => Diagnostic::new("there are changes"),
             Self::Help { .. } => Diagnostic::new("a command is missing"),
-            Self::Brief { message } => Diagnostic::new(message.as_str()),
+            Self::FileName { message } | Self::Brief { message } => {
+                Diagnostic::new(message.as_str())
+            }
             Self::Stdout { source } => {
                 Diagnostic::new(format!("cannot write the output: {source}"))
             }

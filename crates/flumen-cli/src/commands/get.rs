@@ -28,7 +28,7 @@ pub(crate) struct GetArgs {
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(flatten)]
-    Statuses(OfKind<StatusArgs>),
+    Statuses(Box<OfKind<StatusArgs>>),
     #[command(visible_aliases = ["inventories", "inv"])]
     Inventory(Box<InventoryArgs>),
 }

@@ -90,13 +90,13 @@ async fn print(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 
 /// Unpacks into a directory and says what Flux says of it.
 async fn unpack(args: &ArtifactArgs, dir: &Path, ui: &Ui) -> Result<(), CommandError> {
-    if let Err(error) = std::fs::read_dir(dir) {
+    let url = args.url()?;
+    if let Err(error) = dir.read_dir() {
         let (path, reason) = (dir.display(), go_reason(&error));
         return Err(CommandError::brief(format!(
             "invalid output path \"{path}\": stat {path}: {reason}"
         )));
     }
-    let url = args.url()?;
     let repository = args.registry.open(&url)?;
     let options = PullOptions { watch: args.talk.watch(), ..args.read.options()? };
     ui.step(&format!("pulling artifact from {}", shown(&url)));

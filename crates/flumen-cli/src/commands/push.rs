@@ -273,7 +273,7 @@ impl ArtifactArgs {
         };
         self.url()?;
         if path != Path::new("-")
-            && let Err(error) = std::fs::metadata(path)
+            && let Err(error) = path.metadata()
         {
             let (path, reason) = (path.display(), go_reason(&error));
             return Err(CommandError::brief(format!(

@@ -54,7 +54,7 @@ struct KustomizationArgs {
     output: OutputArgs,
 }
 
-/// ArtifactGenerator
+/// `ArtifactGenerator`
 #[derive(Debug, Args)]
 struct ArtifactArgs {
     #[command(subcommand)]
@@ -66,13 +66,13 @@ enum Generator {
     Generator(Box<GeneratorArgs>),
 }
 
-/// Show what an ArtifactGenerator has made
+/// Show what an `ArtifactGenerator` has made
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   flumen tree artifact generator apps -n apps")]
 struct GeneratorArgs {
-    /// Name of the ArtifactGenerator
+    /// Name of the `ArtifactGenerator`
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 

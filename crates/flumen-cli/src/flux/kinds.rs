@@ -7,6 +7,7 @@ use self::{
 
 /// A kind, and all that commands have to know of it.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "an object has a field `kind`, too")]
 pub(crate) struct Kind {
     pub(crate) kind: &'static str,
     pub(crate) group: &'static str,

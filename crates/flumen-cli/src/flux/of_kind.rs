@@ -130,12 +130,11 @@ impl<A: KindCommand> FromArgMatches for OfKind<A> {
         let missing = || Error::new(ErrorKind::MissingSubcommand);
         let (word, mut matches) = matches.remove_subcommand().ok_or_else(missing)?;
         let family = Family::ALL.into_iter().find(|family| family_word::<A>(*family) == word);
-        let (chosen, mut matches) = match family {
-            None => (choose::<A>(None, &word), matches),
-            Some(_) => {
-                let (word, matches) = matches.remove_subcommand().ok_or_else(missing)?;
-                (choose::<A>(family, &word), matches)
-            }
+        let (chosen, mut matches) = if family.is_some() {
+            let (word, matches) = matches.remove_subcommand().ok_or_else(missing)?;
+            (choose::<A>(family, &word), matches)
+        } else {
+            (choose::<A>(None, &word), matches)
         };
         let chosen = chosen.ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?;
         Ok(Self { chosen, args: A::from_arg_matches_mut(&mut matches)? })

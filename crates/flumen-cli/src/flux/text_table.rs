@@ -1,5 +1,7 @@
 //! Tables as `flux` prints them: cells as wide as their column, with tabs between them.
 
+use std::fmt::Write as _;
+
 use crate::printable::{Lines, printable};
 
 /// Messages are shown whole; this only keeps what is hostile from flooding a terminal.
@@ -38,7 +40,7 @@ impl TextTable {
             for line in 0..height {
                 for (cell, width) in row.iter().zip(&widths) {
                     let part = cell.get(line).map_or("", String::as_str);
-                    text.push_str(&format!("{part:width$}\t"));
+                    let _ = write!(text, "{part:width$}\t");
                 }
                 text.push('\n');
             }

@@ -64,8 +64,9 @@ pub(super) fn apply_failure(
     use flumen_apply::Error;
     match error {
         Error::PruneFailed(errors) => {
-            let errors = errors.iter().map(|error| format!("{error};")).collect::<String>();
-            Failure::of_work("PruneFailed", format!("delete failed, errors: {errors}"), retry)
+            let errors: Vec<String> = errors.iter().map(|error| format!("{error};")).collect();
+            let message = format!("delete failed, errors: {}", errors.concat());
+            Failure::of_work("PruneFailed", message, retry)
         }
         Error::PruneGuarded { .. } => {
             let annotation = finalize::ALLOW_LARGE_PRUNE;

@@ -28,9 +28,8 @@ pub(super) fn of_apply(error: &flumen_apply::Error, first: Option<&ObjectId>) ->
 pub(super) fn no_kubeconfig(text: &str) -> Option<String> {
     let documents = flumen_yaml::read(&Text::from(text), 1, &Budget::default()).ok()?;
     let found = match &documents.first()?.value {
-        Value::Map(_) => return None,
+        Value::Map(_) | Value::Scalar(Scalar { tag: Tag::Null, .. }) => return None,
         Value::Seq(_) => "array",
-        Value::Scalar(Scalar { tag: Tag::Null, .. }) => return None,
         Value::Scalar(Scalar { tag: Tag::Bool, .. }) => "bool",
         Value::Scalar(Scalar { tag: Tag::Int | Tag::Float, .. }) => "number",
         Value::Scalar(_) => "string",

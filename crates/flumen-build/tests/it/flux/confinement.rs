@@ -37,17 +37,20 @@ fn paths_cannot_lead_out() {
         "a",
         &[("a/kustomization.yaml", "resources: [../../outside/secret.yaml]\n")],
         &[],
-        "kustomize build failed: accumulating resources: accumulating resources from \
-         '../../outside/secret.yaml': fs-security-constraint read /outside/secret.yaml: path \
-         '/outside/secret.yaml' is not in or below '/tmp/kustomization-0'",
+        "kustomize build failed: accumulating resources: accumulation err='accumulating resources from \
+         '../../outside/secret.yaml': fs-security-constraint read /tmp/outside/secret.yaml: path \
+         '/tmp/outside/secret.yaml' is not in or below '/tmp/kustomization-0'': must build at directory: \
+         not a valid directory: fs-security-constraint abs /tmp/outside/secret.yaml: path \
+         '/tmp/outside/secret.yaml' is not in or below '/tmp/kustomization-0'",
     );
     refused(
         "a",
         &[("a/kustomization.yaml", "resources: [../../nowhere]\n")],
         &[],
-        "kustomize build failed: accumulating resources: accumulating resources from \
-         '../../nowhere': fs-security-constraint read /nowhere: path '/nowhere' is not in or below \
-         '/tmp/kustomization-0'",
+        "kustomize build failed: accumulating resources: accumulation err='accumulating resources from \
+         '../../nowhere': fs-security-constraint read /tmp/nowhere: path '/tmp/nowhere' is not in or below \
+         '/tmp/kustomization-0'': must build at directory: not a valid directory: fs-security-constraint abs \
+         /tmp/nowhere: path '/tmp/nowhere' is not in or below '/tmp/kustomization-0'",
     );
 }
 
@@ -57,9 +60,9 @@ fn components_cannot_lead_out() {
         "a",
         &[("a/kustomization.yaml", "components: [../../outside]\n")],
         &[],
-        "kustomize build failed: accumulating components: must build at directory: not a valid \
-         directory: fs-security-constraint abs /outside: path '/outside' is not in or below \
-         '/tmp/kustomization-0'",
+        "kustomize build failed: accumulating components: loader.New \"must build at directory: not a valid \
+         directory: fs-security-constraint abs /tmp/outside: path '/tmp/outside' is not in or below \
+         '/tmp/kustomization-0'\"",
     );
 }
 
@@ -70,9 +73,10 @@ fn links_cannot_lead_out() {
         "a",
         &kustomization,
         &[("a/m.yaml", "/outside/secret.yaml")],
-        "kustomize build failed: accumulating resources: accumulating resources from 'm.yaml': \
-         fs-security-constraint read /tmp/kustomization-0/a/m.yaml: path '/tmp/kustomization-0/a/m.yaml' is not in or below \
-         '/tmp/kustomization-0'",
+        "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'm.yaml': \
+         fs-security-constraint read /tmp/kustomization-0/a/m.yaml: path '/tmp/kustomization-0/a/m.yaml' is not \
+         in or below '/tmp/kustomization-0'': must build at directory: '/tmp/kustomization-0/a/m.yaml': file is not \
+         directory",
     );
     let error = built("linked", &kustomization, &[("linked", "/outside")]).expect_err("outside");
     assert_eq!(error.stage, Stage::Path);
@@ -120,7 +124,10 @@ fn an_artifact_that_is_its_whole_tree_can_be_left_too() {
         )
     };
     let error = built("a").expect_err("outside").to_string();
-    assert!(error.ends_with("path '/etc' is not in or below '/tmp/kustomization-0'"), "{error}");
+    assert!(
+        error.ends_with("path '/tmp/etc' is not in or below '/tmp/kustomization-0'"),
+        "{error}"
+    );
     let reads = built("b").expect("a build").reads;
     assert!(reads.unchanged_in(&*tree, Path::new("/")));
 }

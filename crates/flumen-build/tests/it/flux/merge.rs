@@ -136,6 +136,6 @@ fn two_kustomization_files_are_one_too_many() {
     let files = [("kustomization.yaml", "resources: []\n"), ("kustomization.yml", "")];
     assert_eq!(
         used(&files, &json!({})),
-        "! Build kustomize build failed: Found multiple kustomization files under: /tmp/kustomization-0"
+        "! Build kustomize build failed: Found multiple kustomization files under: /tmp/kustomization-0\n"
     );
 }

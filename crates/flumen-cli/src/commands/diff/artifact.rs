@@ -96,7 +96,7 @@ async fn texts(args: &ArtifactArgs, other: &Reference, ui: &Ui) -> Result<(), Co
 
 async fn files(args: &ArtifactArgs, path: &Path, ui: &Ui) -> Result<(), CommandError> {
     let url = args.url()?;
-    if std::fs::metadata(path).is_err() {
+    if path.metadata().is_err() {
         let path = path.display();
         return Err(CommandError::brief(format!(
             "invalid path '{path}', must point to an existing directory or file"

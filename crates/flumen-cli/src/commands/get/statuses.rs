@@ -179,7 +179,7 @@ impl<'a> Listing<'a> {
     async fn one_of_all(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
         let Some(resource) = self.site.served(kind).await? else { return Ok(()) };
         let objects = self.site.list(&resource, self.options()).await?;
-        if objects.is_empty() && self.args.names.first().is_some() {
+        if objects.is_empty() && !self.args.names.is_empty() {
             return Err(self.nothing(kind));
         }
         let table = self.table(kind, &objects, self.show(true));

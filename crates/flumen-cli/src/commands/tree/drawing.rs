@@ -1,5 +1,7 @@
 //! Objects and what they manage, drawn with lines.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use crate::{
@@ -84,7 +86,7 @@ impl Branch {
         for (index, branch) in self.branches.iter().enumerate() {
             let (line, below) =
                 if index == last { ("└── ", "    ") } else { ("├── ", "│   ") };
-            text.push_str(&format!("{indent}{line}{}\n", branch.resource.text()));
+            let _ = writeln!(text, "{indent}{line}{}", branch.resource.text());
             branch.draw_below(&format!("{indent}{below}"), text);
         }
     }

@@ -106,7 +106,7 @@ fn tables_are_those_of_flux() {
     site.check(
         &["get", "ks", "good", "--show-source", "--no-header"],
         0,
-        &format!("good\tGitRepository/NS/app\tmain@sha256:01234567\tFalse\tTrue\tApplied revision: main@sha256:01234567\t\n"),
+        "good\tGitRepository/NS/app\tmain@sha256:01234567\tFalse\tTrue\tApplied revision: main@sha256:01234567\t\n",
         "",
     );
     site.check(
