@@ -106,7 +106,7 @@ mod tests {
             assert_eq!(source.mirror().expect("objects").is_some(), is_made, "{text}");
             assert_eq!(LocalSource::parse_named(text).is_err(), is_made, "{text}");
         };
-        check("/work/My_Shop", "flux-system", "my-shop", true);
+        check("/srv/My_Shop", "flux-system", "my-shop", true);
         check("apps/podinfo=../podinfo", "apps", "podinfo", false);
         for wrong in ["podinfo=dir", "/x=dir", "apps/=dir"] {
             assert!(LocalSource::parse(wrong).is_err(), "{wrong}");
