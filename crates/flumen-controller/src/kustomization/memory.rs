@@ -6,7 +6,7 @@
 use std::{
     collections::HashMap,
     fs, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -37,7 +37,7 @@ pub(crate) struct Remembered {
 }
 
 impl Memory {
-    pub(crate) fn new(storage: &std::path::Path) -> Self {
+    pub(crate) fn new(storage: &Path) -> Self {
         Self { known: Mutex::default(), notes: storage.join(NOTES) }
     }
 
@@ -50,14 +50,13 @@ impl Memory {
     }
 
     pub(super) fn set(&self, key: &Key, remembered: Remembered) {
-        let note = note(&remembered.inventory);
-        let before = self.lock().insert(key.clone(), remembered);
-        if before.is_some_and(|before| self::note(&before.inventory) == note) {
-            return;
-        }
-        if let Err(error) = self.write(key, &note) {
+        let is_noted = self.with(key, |known| known.inventory == remembered.inventory);
+        if is_noted != Some(true)
+            && let Err(error) = self.write(key, &remembered.inventory)
+        {
             tracing::warn!(object = %key, %error, "cannot note what is applied");
         }
+        self.lock().insert(key.clone(), remembered);
     }
 
     pub(crate) fn forget(&self, key: &Key) {
@@ -81,13 +80,13 @@ impl Memory {
         self.notes.join(&key.namespace).join(&key.name)
     }
 
-    fn write(&self, key: &Key, note: &str) -> io::Result<()> {
+    fn write(&self, key: &Key, inventory: &Inventory) -> io::Result<()> {
         let path = self.path(key);
         let directory = self.notes.join(&key.namespace);
         fs::create_dir_all(&directory)?;
         // Capitals are no part of names, so this is nobody's note.
         let unfinished = directory.join(format!("{}.UNFINISHED", key.name));
-        fs::write(&unfinished, note)?;
+        fs::write(&unfinished, note(inventory))?;
         fs::rename(unfinished, path)
     }
 
