@@ -41,6 +41,7 @@ pub use self::{
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
     read::Image,
     tree::{TreeOptions, pack_path, pack_text},
+    unpack::{FileEntry, Sink},
 };
 
 /// How content is laid out in an artifact.

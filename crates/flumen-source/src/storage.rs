@@ -3,7 +3,7 @@
 //! ```text
 //! blobs/sha256/<hex>              the bytes
 //! <kind>/<namespace>/<name>/<file>  the same file again, under the names that it is published with
-//! trees/<hex>/                    its content, for builds
+//! trees/<hex>                     its files one behind the other, for builds
 //! temp/                           what is being written
 //! ```
 //!
@@ -15,6 +15,7 @@
 //! All methods block. One process uses a directory at a time.
 
 mod archive;
+mod contents;
 mod error;
 mod incoming;
 mod owner;
@@ -44,6 +45,7 @@ pub use self::{
     retention::Retention,
 };
 use self::{
+    contents::Contents,
     owner::{BLOBS, TEMPORARY, TREES},
     unpacked::Unpacked,
 };
@@ -61,7 +63,7 @@ pub struct Storage {
     root: PathBuf,
     budget: Budget,
     index: Mutex<Index>,
-    unpacked: Arc<Unpacked>,
+    unpacked: Unpacked,
     /// Held for as long as this lives.
     _lock: File,
 }
@@ -156,10 +158,10 @@ impl Storage {
         Incoming::new(&directory).map_err(at(&directory))
     }
 
-    /// A directory that vanishes, for content that is not an archive yet.
-    pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, StorageError> {
+    /// Where the files of an archive go that is not stored as it is.
+    pub(crate) fn unpacking(&self) -> Result<Contents, StorageError> {
         let directory = self.root.join(TEMPORARY);
-        tempfile::tempdir_in(&directory).map_err(at(&directory))
+        tempfile::tempfile_in(&directory).map(Contents::new).map_err(at(&directory))
     }
 
     /// How much the content of an artifact may be.
@@ -235,7 +237,7 @@ impl Storage {
                 Err(error) => Err(at(&blob)(error)),
             }
         })?;
-        Ok(tree)
+        Ok(Arc::new(tree))
     }
 
     /// Whether a published file is there and holds what its digest says.

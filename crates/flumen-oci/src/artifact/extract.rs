@@ -1,40 +1,41 @@
-//! Unpacks one archive into a directory, whatever it belongs to.
+//! Unpacks one archive, whatever it belongs to.
 
-use std::{io::Read, path::Path};
+use std::io::Read;
 
 use super::{
     Budget,
-    sink::Directory,
     transfer::read_blocking,
-    unpack::{Compression, Meter, unpack, written},
+    unpack::{Compression, Meter, Sink, unpack},
 };
 use crate::{Descriptor, Digest, Error, Repository, Result};
 
-/// Unpacks a compressed archive into an empty directory that nobody else uses.
+/// Sends the files of a compressed archive to a sink.
 ///
 /// The digest names the archive in messages. Links are left out.
 pub fn extract(
     digest: &Digest,
     archive: &mut dyn Read,
-    directory: &Path,
     budget: Budget,
+    sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut files = Directory::new(directory.to_owned());
-    unpack(digest, Compression::Gzip, archive, &mut Meter::new(budget), &mut files)?;
-    files.settle().map_err(|(path, error)| written(digest, &path, error))
+    unpack(digest, Compression::Gzip, archive, &mut Meter::new(budget), sink)
 }
 
-/// The same with a layer while it arrives. After an error the directory may hold a part of it.
-pub async fn extract_layer(
+/// The same with a layer while it arrives; returns the sink.
+pub async fn extract_layer<S: Sink + Send + 'static>(
     from: &Repository,
     layer: &Descriptor,
-    directory: &Path,
     budget: Budget,
-) -> Result<()> {
+    mut sink: S,
+) -> Result<S> {
     if layer.size > budget.bytes {
         return Err(Error::OverBudget { digest: layer.digest.clone(), limit: budget.bytes });
     }
-    let (digest, directory) = (layer.digest.clone(), directory.to_owned());
+    let digest = layer.digest.clone();
     let content = from.blob(layer).await?;
-    read_blocking(content, move |content| extract(&digest, content, &directory, budget)).await
+    read_blocking(content, move |content| {
+        extract(&digest, content, budget, &mut sink)?;
+        Ok(sink)
+    })
+    .await
 }

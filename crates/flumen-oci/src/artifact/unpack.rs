@@ -26,24 +26,27 @@ const PERMISSIONS: u32 = 0o777;
 const MAX_NAME: usize = 4096;
 const MAX_DEPTH: usize = 100;
 
-/// Where entries go.
-pub(super) trait Sink {
+/// Where the entries of an archive go.
+pub trait Sink {
     /// Whether the content of a file matters.
     fn wants(&self, _path: &Path) -> bool {
         true
     }
 
+    /// Takes a directory, which may come more than once, and after what is in it.
     fn directory(&mut self, path: &Path) -> io::Result<()>;
+
     /// Takes the content of a file, of which `content` yields `size` bytes.
     fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()>;
 }
 
 /// A regular file of an archive or of an artifact.
 #[derive(Debug)]
-pub(super) struct FileEntry<'a> {
-    pub(super) path: &'a Path,
+pub struct FileEntry<'a> {
+    /// Below the root, which it does not leave.
+    pub path: &'a Path,
     /// Permissions, and nothing else of a mode.
-    pub(super) mode: u32,
+    pub mode: u32,
 }
 
 /// What has been spent of a budget, over all layers of an artifact.

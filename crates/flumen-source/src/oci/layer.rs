@@ -1,9 +1,8 @@
 //! From a layer of an artifact to the storage.
 
-use std::{collections::BTreeMap, io::Write as _, sync::Arc};
+use std::{collections::BTreeMap, io::Write as _, path::Path, sync::Arc};
 
 use flumen_api::LayerOperation;
-use flumen_fs::DiskTree;
 use flumen_oci::{
     Descriptor, Target,
     artifact::{Image, extract_layer},
@@ -74,14 +73,15 @@ impl Remote<'_> {
         file_name: &str,
         storage: &Arc<Storage>,
     ) -> Result<Stored, Error> {
-        let scratch = storage.scratch().map_err(|error| archive(&error))?;
-        extract_layer(&self.repository, layer, scratch.path(), storage.budget())
+        let unpacking = storage.unpacking().map_err(|error| archive(&error))?;
+        let unpacked = extract_layer(&self.repository, layer, storage.budget(), unpacking)
             .await
             .map_err(|error| Error::Extract { reason: self.words(&error) })?;
         let (owner, file_name) = (self.request.owner.clone(), file_name.to_owned());
         let (storage, rules) = (Arc::clone(storage), self.request.spec.ignore.clone());
         let work = move || {
-            let files = Files { tree: &DiskTree, root: scratch.path() };
+            let tree = unpacked.finish().map_err(|error| archive(&StorageError::Archive(error)))?;
+            let files = Files { tree: &tree, root: Path::new("/") };
             let ignore = ignore::rules(files, rules.as_deref())
                 .map_err(|error| Error::Ignore { reason: error.to_string() })?;
             storage.put(&owner, &file_name, files, &ignore).map_err(|error| archive(&error))

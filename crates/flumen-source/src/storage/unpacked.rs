@@ -1,22 +1,25 @@
-//! The content of artifacts on disk, unpacked once for all who read it.
+//! The files of artifacts, unpacked once for all who read them.
 
 use std::{
     collections::HashMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use flumen_fs::{Bounds, DiskTree, Entry, FsError, Tree, clean};
 use flumen_oci::{
     Digest, Hasher,
     artifact::{Budget, extract},
 };
+use tempfile::NamedTempFile;
 
-use super::{StorageError, at};
+use super::{
+    StorageError, at,
+    contents::{Contents, ContentsTree, Index},
+};
 
-/// All directories with unpacked artifacts.
+/// All artifacts that are unpacked.
 #[derive(Debug)]
 pub(super) struct Unpacked {
     directory: PathBuf,
@@ -24,171 +27,73 @@ pub(super) struct Unpacked {
     slots: Mutex<HashMap<Digest, Arc<Slot>>>,
 }
 
-/// The place of one artifact.
-#[derive(Debug, Default)]
-struct Slot {
-    /// Locked while it is unpacked, so that the others wait.
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    tree: Weak<ArtifactTree>,
-    /// The artifact is gone; the files go with their last reader.
-    is_forgotten: bool,
-}
+/// Where the files of one artifact are. Locked while it is unpacked, so that the others wait.
+type Slot = Mutex<Option<Arc<Index>>>;
 
 impl Unpacked {
     /// Both directories are empty and on the same file system.
-    pub(super) fn new(directory: PathBuf, temporary: PathBuf) -> Arc<Self> {
-        Arc::new(Self { directory, temporary, slots: Mutex::default() })
+    pub(super) fn new(directory: PathBuf, temporary: PathBuf) -> Self {
+        Self { directory, temporary, slots: Mutex::default() }
     }
 
-    /// The tree of an artifact; `open` is asked for its bytes if they are needed.
+    /// The files of an artifact; `open` is asked for its bytes if they are needed.
+    ///
+    /// Who has the tree can read it for as long as he likes, even if the artifact is forgotten meanwhile.
     pub(super) fn tree(
-        self: &Arc<Self>,
+        &self,
         digest: &Digest,
         budget: Budget,
         open: impl FnOnce() -> Result<File, StorageError>,
-    ) -> Result<Arc<ArtifactTree>, StorageError> {
+    ) -> Result<ContentsTree, StorageError> {
         let slot = Arc::clone(lock(&self.slots).entry(digest.clone()).or_default());
-        let mut state = lock(&slot.state);
-        if let Some(tree) = state.tree.upgrade() {
-            return Ok(tree);
+        let mut known = lock(&slot);
+        let path = self.path(digest);
+        if let Some(index) = &*known
+            && let Ok(file) = File::open(&path)
+        {
+            return Ok(ContentsTree::new(Arc::clone(index), file));
         }
-        let root = self.directory.join(digest.hex());
-        if !root.is_dir() {
-            let unpacked = open().and_then(|file| self.unpack(digest, &root, budget, file));
-            if let Err(error) = unpacked {
-                self.remove(digest, &slot);
-                return Err(error);
-            }
+        let unpacked = open().and_then(|archive| self.unpack(digest, &path, budget, archive));
+        match &unpacked {
+            Ok(tree) => *known = Some(Arc::clone(tree.index())),
+            Err(_) => drop(lock(&self.slots).remove(digest)),
         }
-        let tree = Arc::new(ArtifactTree {
-            root,
-            digest: digest.clone(),
-            slot: Arc::clone(&slot),
-            all: Arc::clone(self),
-        });
-        *state = State { tree: Arc::downgrade(&tree), is_forgotten: false };
-        Ok(tree)
+        unpacked
     }
 
-    /// Removes the files of an artifact now, or when nobody reads them any more.
+    /// Removes the files of an artifact.
     pub(super) fn forget(&self, digest: &Digest) {
-        let slot = lock(&self.slots).get(digest).map(Arc::clone);
-        let Some(slot) = slot else { return };
-        let mut state = lock(&slot.state);
-        state.is_forgotten = true;
-        if state.tree.strong_count() == 0 {
-            self.remove(digest, &slot);
-        }
+        let Some(slot) = lock(&self.slots).remove(digest) else { return };
+        // Who unpacks it right now is waited for, so that nothing stays.
+        let _unpacking = lock(&slot);
+        // What stays nevertheless is removed at the next start.
+        let _ = fs::remove_file(self.path(digest));
     }
 
-    /// Removes the files. The state of the slot is locked, and nobody has the tree.
-    fn remove(&self, digest: &Digest, slot: &Arc<Slot>) {
-        // What stays behind now is removed at the next start.
-        let _ = fs::remove_dir_all(self.directory.join(digest.hex()));
-        let mut slots = lock(&self.slots);
-        // One is in the map and one with the caller; who has another one waits to use it.
-        if Arc::strong_count(slot) <= 2 {
-            slots.remove(digest);
-        }
+    fn path(&self, digest: &Digest) -> PathBuf {
+        self.directory.join(digest.hex())
     }
 
     fn unpack(
         &self,
         digest: &Digest,
-        root: &Path,
+        path: &Path,
         budget: Budget,
         file: File,
-    ) -> Result<(), StorageError> {
-        let scratch = tempfile::tempdir_in(&self.temporary).map_err(at(&self.temporary))?;
+    ) -> Result<ContentsTree, StorageError> {
+        let unfinished = NamedTempFile::new_in(&self.temporary).map_err(at(&self.temporary))?;
+        let mut contents = Contents::new(unfinished.reopen().map_err(at(path))?);
         let mut archive = Hashing { file, hasher: Hasher::new(digest.algorithm()) };
-        let extracted = extract(digest, &mut archive, scratch.path(), budget);
+        let extracted = extract(digest, &mut archive, budget, &mut contents);
         // What is damaged fails in many ways; that it is damaged says most.
-        io::copy(&mut archive, &mut io::sink()).map_err(at(root))?;
+        io::copy(&mut archive, &mut io::sink()).map_err(at(path))?;
         if archive.hasher.finish() != *digest {
             return Err(StorageError::Damaged { digest: digest.clone() });
         }
         extracted?;
-        let scratch = scratch.keep();
-        fs::rename(&scratch, root).map_err(at(root))
-    }
-}
-
-/// An artifact that was unpacked. Its root appears as `/`.
-#[derive(Debug)]
-pub(super) struct ArtifactTree {
-    root: PathBuf,
-    digest: Digest,
-    slot: Arc<Slot>,
-    all: Arc<Unpacked>,
-}
-
-impl ArtifactTree {
-    /// Where a path is on disk. Nothing above the root can be named.
-    fn on_disk(&self, path: &Path) -> PathBuf {
-        let path = clean(&Path::new("/").join(path)).into_owned();
-        self.root.join(path.strip_prefix("/").unwrap_or(&path))
-    }
-
-    fn as_asked(&self, path: &Path) -> PathBuf {
-        Path::new("/").join(path.strip_prefix(&self.root).unwrap_or(path))
-    }
-
-    /// The same error with paths as they are asked for.
-    fn error(&self, error: FsError) -> FsError {
-        let path = self.as_asked(error.path());
-        match error {
-            FsError::NotFound { .. } => FsError::NotFound { path },
-            FsError::IsDirectory { .. } => FsError::IsDirectory { path },
-            FsError::NotDirectory { .. } => FsError::NotDirectory { path },
-            FsError::Outside { real, root, .. } => {
-                FsError::Outside { path, real: self.as_asked(&real), root: self.as_asked(&root) }
-            }
-            FsError::NotRegular { .. } => FsError::NotRegular { path },
-            FsError::TooLarge { limit, .. } => FsError::TooLarge { path, limit },
-            FsError::Loop { .. } => FsError::Loop { path },
-            FsError::Denied { .. } => FsError::Denied { path },
-            FsError::Io { source, .. } => FsError::Io { path, source },
-            FsError::Unwritable { source, .. } => FsError::Unwritable { path, source },
-        }
-    }
-}
-
-impl Tree for ArtifactTree {
-    fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
-        let real = DiskTree.real_dir(&self.on_disk(path)).map_err(|error| self.error(error))?;
-        Ok(self.as_asked(&real))
-    }
-
-    fn read(&self, path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError> {
-        let bounds = match bounds {
-            Bounds::Anywhere => self.root.clone(),
-            Bounds::Within(root) => self.on_disk(root),
-        };
-        DiskTree
-            .read(&self.on_disk(path), Bounds::Within(&bounds))
-            .map_err(|error| self.error(error))
-    }
-
-    fn list(&self, dir: &Path) -> Result<Vec<String>, FsError> {
-        DiskTree.list(&self.on_disk(dir)).map_err(|error| self.error(error))
-    }
-
-    fn entries(&self, dir: &Path) -> Result<Vec<Entry>, FsError> {
-        DiskTree.entries(&self.on_disk(dir)).map_err(|error| self.error(error))
-    }
-}
-
-impl Drop for ArtifactTree {
-    fn drop(&mut self) {
-        let state = lock(&self.slot.state);
-        // Somebody may have asked for it again meanwhile.
-        if state.is_forgotten && state.tree.strong_count() == 0 {
-            self.all.remove(&self.digest, &self.slot);
-        }
+        let tree = contents.finish().map_err(at(path))?;
+        unfinished.persist(path).map_err(|error| at(path)(error.error))?;
+        Ok(tree)
     }
 }
 
@@ -207,6 +112,60 @@ impl io::Read for Hashing {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic leaves at most a directory in `temp`, and a slot that says nothing.
+    // A panic leaves at most a file in `temp`, and a slot that says nothing.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{
+            Barrier,
+            atomic::{AtomicUsize, Ordering},
+        },
+        thread,
+    };
+
+    use flumen_fs::{Bounds, Tree as _};
+    use flumen_oci::artifact::{ArchiveWriter, Gzip};
+
+    use super::*;
+
+    const BUDGET: Budget = Budget { bytes: 1 << 20, files: 10 };
+
+    #[test]
+    fn who_asks_while_it_is_unpacked_waits() {
+        let mut writer = ArchiveWriter::new(Gzip::new(Vec::new()));
+        writer.file(Path::new("a.yaml"), 0o600, b"a: 1").expect("written");
+        let archive = writer.finish().and_then(Gzip::finish).expect("written");
+        let digest = Digest::of(&archive);
+        let place = tempfile::tempdir().expect("a directory");
+        let (trees, temporary) = (place.path().join("trees"), place.path().join("temp"));
+        for directory in [&trees, &temporary] {
+            fs::create_dir(directory).expect("a directory");
+        }
+        let blob = place.path().join("blob");
+        fs::write(&blob, archive).expect("written");
+
+        let unpacked = Unpacked::new(trees.clone(), temporary);
+        let (opened, barrier) = (AtomicUsize::new(0), Barrier::new(8));
+        let ask = || {
+            barrier.wait();
+            let open = || {
+                opened.fetch_add(1, Ordering::Relaxed);
+                File::open(&blob).map_err(at(&blob))
+            };
+            let tree = unpacked.tree(&digest, BUDGET, open).expect("unpacked");
+            tree.read(Path::new("/a.yaml"), Bounds::Anywhere).expect("a file")
+        };
+        thread::scope(|scope| {
+            let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+            for one in asking {
+                assert_eq!(one.join().expect("asked"), b"a: 1");
+            }
+        });
+        assert_eq!(opened.into_inner(), 1);
+        unpacked.forget(&digest);
+        assert_eq!(fs::read_dir(trees).expect("a directory").count(), 0);
+    }
 }

@@ -1,0 +1,252 @@
+//! The files of an archive in one file, one behind the other.
+//!
+//! Thousands of small files cost more to create and to remove than all else that is done with an artifact: file systems
+//! look for a place for each, the longer the more were removed just before. Here is one file, and an index in memory.
+//! There are no links, so no path leads anywhere else.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs::File,
+    io::{self, BufWriter, Read, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use flumen_fs::{Bounds, Entry, EntryKind, FsError, MAX_FILE_SIZE, Tree, clean};
+use flumen_oci::artifact::{FileEntry, Sink};
+
+/// Takes the files of an archive.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    bytes: BufWriter<File>,
+    end: u64,
+    index: Index,
+}
+
+/// What there is, by its path below the root; the root itself has none.
+#[derive(Debug)]
+pub(super) struct Index {
+    nodes: HashMap<PathBuf, Node>,
+}
+
+#[derive(Debug)]
+enum Node {
+    /// The names in it.
+    Directory(BTreeSet<String>),
+    File {
+        offset: u64,
+        size: u64,
+        is_executable: bool,
+    },
+}
+
+impl Contents {
+    /// The file is empty and nobody else writes to it.
+    pub(super) fn new(file: File) -> Self {
+        let root = (PathBuf::new(), Node::Directory(BTreeSet::new()));
+        Self { bytes: BufWriter::new(file), end: 0, index: Index { nodes: [root].into() } }
+    }
+
+    /// The files as a tree, now that all are there.
+    pub(crate) fn finish(self) -> io::Result<ContentsTree> {
+        let file = self.bytes.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(ContentsTree::new(Arc::new(self.index), file))
+    }
+}
+
+impl Sink for Contents {
+    fn directory(&mut self, path: &Path) -> io::Result<()> {
+        match self.index.nodes.get(path) {
+            Some(Node::Directory(_)) => Ok(()),
+            Some(Node::File { .. }) => Err(io::ErrorKind::AlreadyExists.into()),
+            None => self.index.insert(path, Node::Directory(BTreeSet::new())),
+        }
+    }
+
+    fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
+        if self.index.nodes.contains_key(entry.path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let size = io::copy(content, &mut self.bytes)?;
+        let is_executable = entry.mode & 0o100 != 0;
+        self.index.insert(entry.path, Node::File { offset: self.end, size, is_executable })?;
+        self.end += size;
+        Ok(())
+    }
+}
+
+impl Index {
+    /// Adds what is not there yet, and the directories above it.
+    fn insert(&mut self, path: &Path, node: Node) -> io::Result<()> {
+        let mut below = path;
+        while let (Some(parent), Some(name)) = (below.parent(), below.file_name()) {
+            let name = name.to_string_lossy().into_owned();
+            match self.nodes.get_mut(parent) {
+                Some(Node::Directory(names)) => {
+                    names.insert(name);
+                    break;
+                }
+                Some(Node::File { .. }) => return Err(io::ErrorKind::NotADirectory.into()),
+                None => {
+                    self.nodes.insert(parent.to_owned(), Node::Directory([name].into()));
+                    below = parent;
+                }
+            }
+        }
+        self.nodes.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn get(&self, path: &Path) -> Result<&Node, FsError> {
+        let below = path.strip_prefix("/").unwrap_or(path);
+        self.nodes.get(below).ok_or_else(|| {
+            let mut above = below.ancestors().skip(1).filter_map(|above| self.nodes.get(above));
+            let path = path.to_owned();
+            match above.next() {
+                Some(Node::File { .. }) => FsError::NotDirectory { path },
+                _ => FsError::NotFound { path },
+            }
+        })
+    }
+}
+
+/// The files of an archive as a tree whose root is `/`.
+#[derive(Debug)]
+pub(crate) struct ContentsTree {
+    index: Arc<Index>,
+    bytes: Mutex<File>,
+}
+
+impl ContentsTree {
+    pub(super) fn new(index: Arc<Index>, file: File) -> Self {
+        Self { index, bytes: Mutex::new(file) }
+    }
+
+    pub(super) const fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    fn names(&self, dir: &Path) -> Result<&BTreeSet<String>, FsError> {
+        match self.index.get(dir)? {
+            Node::Directory(names) => Ok(names),
+            Node::File { .. } => Err(FsError::NotDirectory { path: dir.to_owned() }),
+        }
+    }
+
+    fn bytes(&self, offset: u64, size: u64) -> io::Result<Vec<u8>> {
+        // Each reader goes to its place first, wherever one that failed has stopped.
+        let mut file = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Tree for ContentsTree {
+    fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
+        let path = absolute(path);
+        self.names(&path)?;
+        Ok(path)
+    }
+
+    fn read(&self, path: &Path, bounds: Bounds<'_>) -> Result<Vec<u8>, FsError> {
+        let path = absolute(path);
+        let Node::File { offset, size, .. } = *self.index.get(&path)? else {
+            return Err(FsError::IsDirectory { path });
+        };
+        bounds.check(&path, &path)?;
+        if size > MAX_FILE_SIZE {
+            return Err(FsError::TooLarge { path, limit: MAX_FILE_SIZE });
+        }
+        self.bytes(offset, size).map_err(|source| FsError::Io { path, source })
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<String>, FsError> {
+        Ok(self.names(&absolute(dir))?.iter().cloned().collect())
+    }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<Entry>, FsError> {
+        let dir = absolute(dir);
+        let entry = |name: &String| {
+            let kind = match self.index.get(&dir.join(name))? {
+                Node::Directory(_) => EntryKind::Directory,
+                Node::File { is_executable, .. } => {
+                    EntryKind::File { is_executable: *is_executable }
+                }
+            };
+            Ok(Entry { name: name.clone(), kind })
+        };
+        self.names(&dir)?.iter().map(entry).collect()
+    }
+}
+
+/// Nothing above the root can be named.
+fn absolute(path: &Path) -> PathBuf {
+    clean(&Path::new("/").join(path)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(contents: &mut Contents, path: &str, mode: u32, text: &str) -> io::Result<()> {
+        let entry = FileEntry { path: Path::new(path), mode };
+        contents.file(&entry, &mut text.as_bytes())
+    }
+
+    fn contents() -> Contents {
+        let mut contents = Contents::new(tempfile::tempfile().expect("a file"));
+        add(&mut contents, "a/b/run.sh", 0o755, "run").expect("taken");
+        contents.directory(Path::new("a/b")).expect("known");
+        contents.directory(Path::new("empty")).expect("taken");
+        add(&mut contents, "a/x.yaml", 0o644, "x: 1").expect("taken");
+        add(&mut contents, "nothing", 0o600, "").expect("taken");
+        contents
+    }
+
+    #[test]
+    fn files_are_where_the_archive_has_them() {
+        let tree = contents().finish().expect("written");
+        let read = |path: &str| tree.read(Path::new(path), Bounds::Anywhere);
+        assert_eq!(read("/a/x.yaml").expect("file"), b"x: 1");
+        assert_eq!(read("a/b/../b/./run.sh").expect("file"), b"run");
+        assert_eq!(read("/../nothing").expect("file"), b"");
+        assert_eq!(tree.list(Path::new("/")).expect("root"), ["a", "empty", "nothing"]);
+        assert!(tree.list(Path::new("/empty")).expect("directory").is_empty());
+        assert_eq!(tree.real_dir(Path::new("/a/./b/")).expect("directory"), Path::new("/a/b"));
+        let entries = tree.entries(Path::new("/a")).expect("directory");
+        let kinds: Vec<_> = entries.iter().map(|entry| (entry.name.as_str(), entry.kind)).collect();
+        let plain = EntryKind::File { is_executable: false };
+        assert_eq!(kinds, [("b", EntryKind::Directory), ("x.yaml", plain)]);
+        let entries = tree.entries(Path::new("/a/b")).expect("directory");
+        assert_eq!(entries[0].kind, EntryKind::File { is_executable: true });
+    }
+
+    #[test]
+    fn what_is_not_there_is_said_as_a_file_system_says_it() {
+        let tree = contents().finish().expect("written");
+        let read = |path: &str| tree.read(Path::new(path), Bounds::Anywhere).expect_err(path);
+        assert!(matches!(read("/a/none"), FsError::NotFound { .. }));
+        assert!(matches!(read("/none/x"), FsError::NotFound { .. }));
+        assert!(matches!(read("/a/x.yaml/y"), FsError::NotDirectory { .. }));
+        assert!(matches!(read("/a"), FsError::IsDirectory { .. }));
+        let file = Path::new("/a/x.yaml");
+        assert!(matches!(tree.list(file), Err(FsError::NotDirectory { .. })));
+        assert!(matches!(tree.real_dir(file), Err(FsError::NotDirectory { .. })));
+        let outside = tree.read(file, Bounds::Within(Path::new("/a/b")));
+        assert!(matches!(outside, Err(FsError::Outside { .. })));
+    }
+
+    #[test]
+    fn no_name_is_taken_twice() {
+        let mut contents = contents();
+        let kind = |result: io::Result<()>| result.expect_err("refused").kind();
+        let exists = io::ErrorKind::AlreadyExists;
+        assert_eq!(kind(add(&mut contents, "a/x.yaml", 0o644, "again")), exists);
+        assert_eq!(kind(add(&mut contents, "a/b", 0o644, "a directory")), exists);
+        assert_eq!(kind(contents.directory(Path::new("a/x.yaml"))), exists);
+        let below = add(&mut contents, "a/x.yaml/y", 0o644, "below a file");
+        assert_eq!(kind(below), io::ErrorKind::NotADirectory);
+    }
+}
