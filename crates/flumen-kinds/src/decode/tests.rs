@@ -256,6 +256,16 @@ fn wrong_types_are_named_as_go_names_them() {
 }
 
 #[test]
+fn schemas_in_schemas_are_named_by_their_whole_path() {
+    let body = r#"{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"properties":{"a":
+        {"items":{"additionalProperties":{"required":""}}}}}}}]}}"#;
+    let problem = "CustomResourceDefinition in version \"v1\" cannot be handled as a CustomResourceDefinition: \
+                   json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.\
+                   openAPIV3Schema.properties.items.additionalProperties.required of type []string";
+    refused(kind("apiextensions.k8s.io", "CustomResourceDefinition"), body, problem);
+}
+
+#[test]
 fn types_that_read_themselves_have_the_last_word() {
     let check = refused_deployment;
     let quantity = "quantities must match the regular expression \

@@ -55,6 +55,11 @@ pub(super) fn read(
     error.map_or(Ok(Read { object, strict, traces }), Err)
 }
 
+/// What is wrong with a value that is a schema or something else. To Go it is no part of anything here.
+pub(super) fn schema_fault(root: Node<'_, '_>, form: &Form) -> Option<String> {
+    Walk::new(Keeps::Given, Names::All).schema(root, form).err()
+}
+
 /// Fields that are there twice in a value of no type.
 pub(super) fn duplicates(root: Node<'_, '_>) -> Vec<String> {
     let mut walk = Walk::new(Keeps::Given, Names::All);
@@ -74,8 +79,6 @@ struct Walk<'t> {
     keeps: Keeps,
     names: Names,
     path: Vec<Step<'t>>,
-    /// Where the innermost type begins that reads itself; its errors know nothing of what is around it.
-    start: usize,
     /// The struct whose field is being read.
     owner: Option<&'static Type>,
     /// Inside of a type that reads itself, where nobody is strict.
@@ -95,7 +98,6 @@ impl<'t> Walk<'t> {
             keeps,
             names,
             path: Vec::new(),
-            start: 0,
             owner: None,
             is_quiet: false,
             strict: Vec::new(),
@@ -389,8 +391,8 @@ impl<'t> Walk<'t> {
             .type_named("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
             .map(|id| self.api.type_of(id))
             .ok_or_else(|| "no schema of schemas".to_owned())?;
-        let outer = (self.is_quiet, self.error.take(), self.start);
-        (self.is_quiet, self.start) = (true, self.path.len());
+        let outer = (self.is_quiet, self.error.take());
+        self.is_quiet = true;
         let value = match (form, node.token()) {
             (_, Token::Object(_)) => self.object(node, schema, None),
             (Form::SchemaOrBool, Token::Bool(value)) => Ok(Value::Bool(*value)),
@@ -399,7 +401,7 @@ impl<'t> Walk<'t> {
             _ => Ok(Value::Null),
         };
         let error = self.error.take();
-        (self.is_quiet, self.error, self.start) = outer;
+        (self.is_quiet, self.error) = outer;
         match error {
             Some(error) => value.and(Err(error)),
             None => value,

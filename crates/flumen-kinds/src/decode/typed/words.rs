@@ -26,7 +26,7 @@ impl Walk<'_> {
 
     pub(super) fn mismatch(&self, what: &str, go_type: &str) -> String {
         let mut path = String::new();
-        for step in self.path.iter().skip(self.start) {
+        for step in &self.path {
             if let Step::Field(of, name) = step {
                 leaf::push_field(&mut path, self.api, of, name);
             }
