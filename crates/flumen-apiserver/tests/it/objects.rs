@@ -164,7 +164,9 @@ async fn another_spelling_is_no_change_whenever_it_comes() {
     owners.push(owners[0].clone());
     owners[1]["manager"] = "other".into();
     owners[1]["fieldsV1"] = json!({ "f:metadata": { "f:labels": { "f:tier": {} } } });
-    owners.iter_mut().for_each(|owner| owner["time"] = "2001-01-01T00:00:00Z".into());
+    for owner in owners {
+        owner["time"] = "2001-01-01T00:00:00Z".into();
+    }
     let old = client.update(ranges, &old).await.expect("it is valid");
     assert_eq!(old["metadata"]["managedFields"][1]["time"], "2001-01-01T00:00:00Z");
 

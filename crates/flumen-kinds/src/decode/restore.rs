@@ -134,6 +134,12 @@ mod tests {
         check(json!({ "items": { "required": "" } }), &in_schema("required", "[]string"));
         let nested = json!({ "additionalProperties": { "items": { "required": "" } } });
         check(nested, &in_schema("items.required", "[]string"));
+        let rules = json!({ "items": { "x-kubernetes-validations": [{ "rule": 1 }] } });
+        check(
+            rules,
+            "json: cannot unmarshal number into Go struct field \
+             ValidationRule.x-kubernetes-validations.rule of type string",
+        );
         check(json!({ "required": "" }), "cannot restore slice from string");
         check(json!({ "additionalProperties": 1 }), "boolean or JSON schema expected");
     }

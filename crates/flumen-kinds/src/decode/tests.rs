@@ -257,12 +257,26 @@ fn wrong_types_are_named_as_go_names_them() {
 
 #[test]
 fn schemas_in_schemas_are_named_by_their_whole_path() {
-    let body = r#"{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"properties":{"a":
-        {"items":{"additionalProperties":{"required":""}}}}}}}]}}"#;
-    let problem = "CustomResourceDefinition in version \"v1\" cannot be handled as a CustomResourceDefinition: \
-                   json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.\
-                   openAPIV3Schema.properties.items.additionalProperties.required of type []string";
-    refused(kind("apiextensions.k8s.io", "CustomResourceDefinition"), body, problem);
+    let check = |schema: &str, field: &str| {
+        let body = format!(
+            r#"{{"spec":{{"versions":[{{"schema":{{"openAPIV3Schema":{{"properties":{{"a":{schema}}}}}}}}}]}}}}"#
+        );
+        let problem = format!(
+            "CustomResourceDefinition in version \"v1\" cannot be handled as a CustomResourceDefinition: json: \
+             cannot unmarshal number into Go struct field \
+             JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.{field}"
+        );
+        refused(kind("apiextensions.k8s.io", "CustomResourceDefinition"), &body, &problem);
+    };
+    check(
+        r#"{"items":{"additionalProperties":{"required":1}}}"#,
+        "items.additionalProperties.required of type []string",
+    );
+    check(
+        r#"{"items":{"x-kubernetes-validations":[{"rule":1}]}}"#,
+        "items.x-kubernetes-validations.rule of type string",
+    );
+    check(r#"{"items":[1]}"#, "items of type v1.JSONSchemaProps");
 }
 
 #[test]

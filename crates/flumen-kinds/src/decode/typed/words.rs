@@ -31,7 +31,7 @@ impl Walk<'_> {
                 leaf::push_field(&mut path, self.api, of, name);
             }
         }
-        match self.owner {
+        match self.reader.or(self.owner) {
             Some(owner) => format!(
                 "json: cannot unmarshal {what} into Go struct field {}.{path} of type {go_type}",
                 owner.go_name()
