@@ -47,9 +47,10 @@ enum Against {
 }
 
 /// Our controller with everything switched off in which it is meant to differ from Flux, and what the recordings
-/// were made with.
+/// were made with. It takes no port, since commands without a kubeconfig look for a cluster at one.
 const CONTROLLER: &str = "flumen={flumen} controller --kubeconfig {kubeconfig} --storage {storage} \
-    --requeue-dependency=5s --defer-unknown-kinds=false --correct-drift-at-once=false --prune-guard=off \
+    --metrics-addr=0 --health-addr=0 --requeue-dependency=5s --defer-unknown-kinds=false \
+    --correct-drift-at-once=false --prune-guard=off \
     --feature-gates=ExternalArtifact=false,CancelHealthCheckOnNewRevision=false";
 
 /// What is there of the commands of `flux`.
