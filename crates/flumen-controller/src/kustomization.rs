@@ -1,8 +1,9 @@
 //! Kustomizations: one pass over one of them.
 //!
 //! [`pass`] shows the steps in their order, [`depends`] decides whether it may begin, [`artifact`] and [`build`] make
-//! objects of its source, [`store`] keeps the inventory in its status, [`finalize`] takes everything back. What objects
-//! wait for is in [`late`] and [`providers`], what becomes of those that others change in [`drift`] and [`contest`].
+//! objects of its source, [`store`] keeps the inventory in its status, [`finalize`] takes everything back, and
+//! [`teardown`] decides when. What objects wait for is in [`late`] and [`providers`], what becomes of those that others
+//! change in [`drift`] and [`contest`].
 
 mod artifact;
 mod build;
@@ -23,6 +24,7 @@ pub(crate) mod providers;
 mod settings;
 mod store;
 mod target;
+mod teardown;
 mod words;
 
 pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};

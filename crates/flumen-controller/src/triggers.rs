@@ -165,7 +165,12 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     } else {
         wake_dependants(controller, index, &change.name);
     }
-    if dependencies(change.before.as_ref()) != dependencies(change.after.as_ref()) {
+    let (before, after) =
+        (dependencies(change.before.as_ref()), dependencies(change.after.as_ref()));
+    for name in before.iter().filter(|name| !after.contains(name)) {
+        wake_deleted(controller, name);
+    }
+    if before != after {
         // It may close a circle, or open one: all who wait behind it must know.
         for name in index.behind(&change.name) {
             wake_dependants(controller, index, &name);
@@ -207,6 +212,14 @@ fn wake_waiting(controller: &Controller, name: &Name) {
         || controller.queue.is_running(&key)
     {
         controller.queue.add(key, Trigger::Due);
+    }
+}
+
+/// Wakes a Kustomization that is deleted: it may have waited for those that depend on it to go.
+fn wake_deleted(controller: &Controller, name: &Name) {
+    let object = kustomization(controller, name);
+    if object.is_some_and(|object| object.metadata.deletion_timestamp.is_some()) {
+        controller.queue.add(key_of(name), Trigger::Due);
     }
 }
 

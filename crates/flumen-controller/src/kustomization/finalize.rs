@@ -12,6 +12,7 @@ use super::{
     settings::delete_options,
     store::{self, StatusStore},
     target::{account, account_exists, target},
+    teardown,
 };
 use crate::{
     Controller, Key,
@@ -28,13 +29,16 @@ pub(super) fn allows_large_prune(object: &Kustomization, revision: &str) -> bool
     object.metadata.annotations.get(ALLOW_LARGE_PRUNE).is_some_and(|allowed| allowed == revision)
 }
 
-/// Deletes the objects, then lets the Kustomization go. The permit is given back while they take their time.
+/// Deletes the objects when it is their turn, then lets the Kustomization go. The permit is given back while they take their time.
 pub(super) async fn finalize(
     controller: &Controller,
     key: &Key,
     object: &Kustomization,
     permit: OwnedSemaphorePermit,
 ) -> Next {
+    if let Some(next) = teardown::wait(controller, key, object).await {
+        return next;
+    }
     let (inventory, _) = store::read(object.status.inventory.as_ref(), None);
     let is_deleting = object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
     let deletion = Deletion { controller, key, object, permit: Mutex::new(Some(permit)) };

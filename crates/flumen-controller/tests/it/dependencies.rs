@@ -21,23 +21,6 @@ fn dependants_begin_when_their_dependency_is_ready() {
 }
 
 #[test]
-fn a_cycle_is_reported_on_every_member() {
-    let Some(stage) = Stage::start() else { return };
-    stage.push(&[("a.yaml", &config_map("a", "1"))]);
-    stage.source();
-    for (name, other) in [("a", "b"), ("b", "c"), ("c", "a")] {
-        stage.kustomization(name, &json!({"dependsOn": [{"name": other}]}));
-    }
-    for (name, way) in [("a", "a b c a"), ("b", "b c a b"), ("c", "c a b c")] {
-        let names = way.split(' ').map(|name| format!("{}/{name}", stage.namespace));
-        let way = names.collect::<Vec<_>>().join(" -> ");
-        stage.until_object("Kustomization", name, |object| {
-            condition(object, "Ready")["message"] == format!("dependency cycle {way}")
-        });
-    }
-}
-
-#[test]
 fn objects_wait_for_a_definition_that_comes_late() {
     let Some(stage) = Stage::start() else { return };
     let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: <ns>}\n";

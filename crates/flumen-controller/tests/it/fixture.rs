@@ -50,6 +50,15 @@ impl Stage {
         Some(stage)
     }
 
+    /// With a controller that works otherwise than usual.
+    pub(crate) fn start_changed(change: impl FnOnce(&mut Options)) -> Option<Self> {
+        let mut stage = Self::prepare()?;
+        let mut options = stage.options();
+        change(&mut options);
+        stage.controller = Some(stage.controller(options));
+        Some(stage)
+    }
+
     /// With the requests of the controller counted.
     pub(crate) fn observed() -> Option<(Self, KubeProxy)> {
         let proxy = KubeProxy::start(KubeCluster::shared_with_controllers()?);
@@ -365,6 +374,7 @@ fn resource(kind: &str) -> Resource {
     let (api_version, plural) = match kind {
         "Kustomization" => ("kustomize.toolkit.fluxcd.io/v1", "kustomizations"),
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
+        "HelmRelease" => ("helm.toolkit.fluxcd.io/v2", "helmreleases"),
         "ConfigMap" => ("v1", "configmaps"),
         "Event" => ("v1", "events"),
         "Lease" => ("coordination.k8s.io/v1", "leases"),

@@ -4,10 +4,12 @@
 mod fixture;
 
 mod crash;
+mod definitions;
 mod delivery;
 mod dependencies;
 mod drift;
 mod failures;
+mod graph;
 mod operations;
 mod peer;
 mod requests;

@@ -1,0 +1,251 @@
+//! Objects that need a definition which something else delivers: by a manifest, by a release, or by a program that runs.
+//!
+//! What releases and programs do is done by the test: it installs the definition when they have been applied.
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Stage, condition, config_map, definition};
+
+const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n\
+                       metadata: {name: widget-operator, namespace: <ns>}\nspec: {interval: 1h}\n";
+const OPERATOR: &str = "apiVersion: apps/v1\nkind: Deployment\n\
+                        metadata: {name: operator, namespace: <ns>}\n\
+                        spec: {replicas: 0, selector: {matchLabels: {a: b}}, template: \
+                        {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n";
+const WIDGET: &str =
+    "apiVersion: <ns>.example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: <ns>}\n";
+
+/// How a controller treats objects of kinds that are not served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unserved {
+    /// As Flux does.
+    Fail,
+    Defer,
+}
+
+use Unserved::{Defer, Fail};
+
+fn start(unserved: Unserved) -> Option<Stage> {
+    let stage = Stage::start_changed(|options| options.defer_unknown_kinds = unserved == Defer)?;
+    let mut releases = definition("helmreleases.helm.toolkit.fluxcd.io", "HelmRelease");
+    let version = &mut releases["spec"]["versions"][0];
+    version["name"] = json!("v2");
+    version["subresources"] = json!({"status": {}});
+    // As Flux defines its kinds: without a controller nothing is observed.
+    version["schema"]["openAPIV3Schema"]["properties"] = json!({"status": {
+        "type": "object",
+        "x-kubernetes-preserve-unknown-fields": true,
+        "default": {"observedGeneration": -1},
+    }});
+    stage.apply(&releases);
+    Some(stage)
+}
+
+fn crd(stage: &Stage) -> Value {
+    definition(&format!("widgets.{}.example.com", stage.namespace), "Widget")
+}
+
+fn define_widgets(stage: &Stage) {
+    stage.apply(&crd(stage));
+}
+
+fn has_widget(stage: &Stage) -> bool {
+    let resource = format!("widgets.{}.example.com", stage.namespace);
+    stage.cluster.kubectl(&["get", &resource, "w", "-n", &stage.namespace]).status == Some(0)
+}
+
+/// Says of the release what its controller would say when all is well.
+fn release_is_ready(stage: &Stage) {
+    let status = json!({"status": {
+        "observedGeneration": 1,
+        "conditions": [{
+            "type": "Ready", "status": "True", "reason": "InstallSucceeded", "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }],
+    }});
+    let patched = stage.cluster.kubectl(&[
+        "patch",
+        "helmrelease",
+        "widget-operator",
+        "-n",
+        &stage.namespace,
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        &status.to_string(),
+    ]);
+    assert_eq!(patched.status, Some(0), "{}", patched.stderr);
+}
+
+/// Pushes one directory for each Kustomization.
+fn push(stage: &Stage, directories: &[(&str, &[&str])]) {
+    let mut files = Vec::new();
+    for (directory, manifests) in directories {
+        for (number, manifest) in manifests.iter().enumerate() {
+            files.push((format!("{directory}/{number}.yaml"), *manifest));
+        }
+    }
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    stage.push(&files);
+    stage.source();
+}
+
+fn create(stage: &Stage, name: &str, fields: Value) {
+    let mut fields = fields;
+    fields["path"] = json!(format!("./{name}"));
+    stage.kustomization(name, &fields);
+}
+
+/// Waits until a Kustomization waits for the kind, or has failed for want of it.
+fn until_missed(stage: &Stage, name: &str, unserved: Unserved) {
+    let group = format!("{}.example.com/v1", stage.namespace);
+    let words = match unserved {
+        Fail => format!("no matches for kind \"Widget\" in version \"{group}\""),
+        Defer => format!("waiting for kind Widget ({group})"),
+    };
+    stage.until_object("Kustomization", name, |object| {
+        let ready = condition(object, "Ready");
+        ready["message"].as_str().unwrap_or_default().contains(&words)
+    });
+    assert!(!has_widget(stage));
+}
+
+#[test]
+fn a_definition_and_its_object_go_in_one_run() {
+    for unserved in [Fail, Defer] {
+        let Some(stage) = start(unserved) else { return };
+        let crd = crd(&stage).to_string();
+        push(&stage, &[("one", &[&crd, WIDGET])]);
+        create(&stage, "one", json!({}));
+        stage.until_ready("one");
+        assert!(has_widget(&stage), "{unserved:?}");
+    }
+}
+
+#[test]
+fn a_release_goes_ahead_of_the_object_that_needs_it() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("one", &[RELEASE, WIDGET])]);
+    create(&stage, "one", json!({}));
+    Stage::until("the release is applied", || stage.get("HelmRelease", "widget-operator"));
+    until_missed(&stage, "one", Defer);
+    define_widgets(&stage);
+    let object = stage.until_ready("one");
+    assert!(has_widget(&stage));
+    let entries = object["status"]["inventory"]["entries"].as_array().expect("an inventory");
+    assert_eq!(entries.len(), 2, "the inventory covers both");
+}
+
+#[test]
+fn as_in_flux_a_release_is_kept_back_by_the_object_that_needs_it() {
+    let Some(stage) = start(Fail) else { return };
+    push(&stage, &[("one", &[RELEASE, WIDGET])]);
+    create(&stage, "one", json!({}));
+    until_missed(&stage, "one", Fail);
+    assert!(stage.get("HelmRelease", "widget-operator").is_none());
+}
+
+#[test]
+fn a_definition_that_is_there_holds_nobody_up() {
+    for unserved in [Fail, Defer] {
+        let Some(stage) = start(unserved) else { return };
+        define_widgets(&stage);
+        push(&stage, &[("one", &[RELEASE, WIDGET])]);
+        create(&stage, "one", json!({}));
+        stage.until_ready("one");
+        assert!(has_widget(&stage), "{unserved:?}");
+    }
+}
+
+#[test]
+fn a_provider_that_waits_is_waited_for() {
+    for unserved in [Fail, Defer] {
+        let Some(stage) = start(unserved) else { return };
+        push(&stage, &[("provider", &[RELEASE]), ("consumer", &[WIDGET])]);
+        create(&stage, "provider", json!({"wait": true}));
+        create(&stage, "consumer", json!({"dependsOn": [{"name": "provider"}]}));
+        stage.until_failed("consumer", "DependencyNotReady");
+        Stage::until("the release is applied", || stage.get("HelmRelease", "widget-operator"));
+        define_widgets(&stage);
+        release_is_ready(&stage);
+        stage.until_ready("provider");
+        stage.until_ready("consumer");
+        assert!(has_widget(&stage), "{unserved:?}");
+    }
+}
+
+/// The consumer begins before its kind is there, and gets over it by itself.
+fn check_consumer(provider: &[&str], wait: bool, depends: bool) {
+    for unserved in [Fail, Defer] {
+        let Some(stage) = start(unserved) else { return };
+        push(&stage, &[("provider", provider), ("consumer", &[WIDGET])]);
+        create(&stage, "provider", json!({ "wait": wait }));
+        let on = if depends { json!([{"name": "provider"}]) } else { json!([]) };
+        // As in Flux the next try helps; who waits needs none.
+        let retry = if unserved == Fail { "1s" } else { "1h" };
+        let fields = json!({"interval": "1h", "retryInterval": retry, "dependsOn": on});
+        create(&stage, "consumer", fields);
+        until_missed(&stage, "consumer", unserved);
+        if depends {
+            stage.until_ready("provider");
+        }
+        define_widgets(&stage);
+        stage.until_ready("consumer");
+        assert!(has_widget(&stage), "{unserved:?}");
+    }
+}
+
+#[test]
+fn a_provider_that_does_not_wait_is_ready_too_early() {
+    check_consumer(&[RELEASE], false, true);
+}
+
+#[test]
+fn a_consumer_that_depends_on_nobody_gets_over_it() {
+    check_consumer(&[RELEASE], true, false);
+}
+
+#[test]
+fn a_program_may_define_its_kinds_after_it_is_ready() {
+    check_consumer(&[OPERATOR], true, true);
+}
+
+#[test]
+fn definitions_may_have_a_kustomization_of_their_own() {
+    for unserved in [Fail, Defer] {
+        let Some(stage) = start(unserved) else { return };
+        let crd = crd(&stage).to_string();
+        push(&stage, &[("crds", &[&crd]), ("rest", &[RELEASE, WIDGET])]);
+        create(&stage, "rest", json!({"dependsOn": [{"name": "crds"}]}));
+        create(&stage, "crds", json!({"wait": true}));
+        stage.until_ready("rest");
+        assert!(has_widget(&stage), "{unserved:?}");
+    }
+}
+
+#[test]
+fn when_no_definition_comes_the_failure_names_the_kind_and_the_rest_stays() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("one", &[&config_map("c", "1"), WIDGET])]);
+    create(&stage, "one", json!({"timeout": "30s"}));
+    let message = stage.until_failed("one", "ReconciliationFailed");
+    let namespace = &stage.namespace;
+    let missing =
+        format!("Widget/{namespace}/w waits for kind Widget of {namespace}.example.com/v1");
+    assert!(message.contains(&missing), "{message}");
+    assert!(stage.get("ConfigMap", "c").is_some());
+    let object = stage.get("Kustomization", "one").expect("it is there");
+    let entries = object["status"]["inventory"]["entries"].as_array().expect("an inventory");
+    let id = json!(format!("{namespace}_c__ConfigMap"));
+    assert!(entries.iter().any(|entry| entry["id"] == id), "{entries:?}");
+}
+
+#[test]
+fn as_in_flux_a_kind_that_nobody_defines_keeps_everything_back() {
+    let Some(stage) = start(Fail) else { return };
+    push(&stage, &[("one", &[&config_map("c", "1"), WIDGET])]);
+    create(&stage, "one", json!({}));
+    until_missed(&stage, "one", Fail);
+    assert!(stage.get("ConfigMap", "c").is_none());
+}
