@@ -1,10 +1,11 @@
 //! The client: one for each cluster, cheap to clone.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -12,7 +13,7 @@ use std::{
 use http::HeaderMap;
 use tokio::{sync::Semaphore, time::Instant};
 
-use crate::{ConnectOptions, Error, Identity, connect, discovery};
+use crate::{Asked, ConnectOptions, Error, Identity, account::Account, connect, discovery};
 
 mod requests;
 
@@ -39,7 +40,7 @@ pub(crate) struct Shared {
     max_concurrent: usize,
     tried: AtomicBool,
     connected: AtomicBool,
-    pub(crate) requests: AtomicU64,
+    pub(crate) account: Account,
     pub(crate) kinds: discovery::Cache,
 }
 
@@ -74,7 +75,7 @@ impl Client {
             max_concurrent,
             tried: AtomicBool::new(false),
             connected: AtomicBool::new(false),
-            requests: AtomicU64::new(0),
+            account: Account::default(),
             kinds: discovery::Cache::default(),
         };
         Ok(Self { shared: Arc::new(shared), identity, deadline: None })
@@ -109,7 +110,12 @@ impl Client {
 
     /// How many requests were sent so far, by all clones.
     pub fn requests(&self) -> u64 {
-        self.shared.requests.load(Ordering::Relaxed)
+        self.account().values().sum()
+    }
+
+    /// How often the server was asked in which way and what it answered, by all clones.
+    pub fn account(&self) -> BTreeMap<Asked, u64> {
+        self.shared.account.read()
     }
 
     pub(crate) fn shared(&self) -> &Shared {

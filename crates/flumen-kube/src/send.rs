@@ -1,6 +1,6 @@
 //! Requests: sent, answered, and sent again where that helps.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use arcstr::ArcStr;
 use bytes::Bytes;
@@ -165,10 +165,11 @@ impl Client {
         let sent = request
             .to_http(self.identity())
             .map_err(|_| Error::InvalidName { name: request.shown() })?;
-        shared.requests.fetch_add(1, Ordering::Relaxed);
         let patience = self.patience();
         let response = timeout_at(patience.end, shared.http.send(sent)).await;
         shared.first_try_is_over();
+        let code = response.as_ref().ok().and_then(|answer| answer.as_ref().ok());
+        shared.account.note(&request.method, code.map(|answer| answer.status().as_u16()));
         let response = match response {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(transport::classify(&shared.address, &error)),

@@ -120,10 +120,9 @@ impl Stage {
         run(self.cluster.kubeconfig(), options)
     }
 
-    /// A controller that must refuse to start, and why.
+    /// A controller that must end by itself, and why it does.
     pub(crate) fn refusal(&self, options: Options) -> RunError {
-        let work = flumen_controller::run(self.client.clone(), options, std::future::pending());
-        self.runtime.block_on(work).expect_err("it does not start")
+        refusal_on(&self.cluster.kubeconfig(), options)
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -340,6 +339,16 @@ pub(crate) fn run_here(kubeconfig: &Path, namespace: &str, storage: PathBuf) {
         let running = flumen_controller::run(client, options(namespace, storage), never);
         running.await.expect("it runs");
     });
+}
+
+/// A controller on some cluster that must end by itself, and why it does.
+pub(crate) fn refusal_on(kubeconfig: &Path, options: Options) -> RunError {
+    let runtime = Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let client = connect(kubeconfig).await;
+        let never = std::future::pending();
+        flumen_controller::run(client, options, never).await.expect_err("it ends")
+    })
 }
 
 /// The controller on a thread of its own.
