@@ -72,7 +72,10 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         (_, _, None) => progress.skip("corpora", "their runners need python3"),
         (Some(binary), Some(shared), Some(_)) => {
             for corpus in &corpora::ALL {
-                progress.step(corpus.title, || corpus.run(binary, &shared));
+                match corpus.obstacle(servers) {
+                    Some(why) => progress.skip(corpus.title, &why),
+                    None => progress.step(corpus.title, || corpus.run(binary, &shared)),
+                }
             }
         }
     }

@@ -89,11 +89,13 @@ impl Cli {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, CommandError> {
         let args: Vec<OsString> = args.collect();
         let parsed = if args.get(1).is_some_and(|first| first == "build") {
-            parse_as::<BuildCli>(&args).map(|BuildCli { command: BuildCommand::Build(args) }| {
-                Self { command: Command::Build(args) }
-            })
+            parse_as::<BuildCli>(definition::<BuildCli>(), &args).map(
+                |BuildCli { command: BuildCommand::Build(args) }| Self {
+                    command: Command::Build(args),
+                },
+            )
         } else {
-            parse_as::<Self>(&args)
+            parse_as::<Self>(Self::definition(), &args)
         };
         parsed.map_err(|error| {
             if usage::is_flux(&args) {
@@ -107,12 +109,12 @@ impl Cli {
 
     /// All commands.
     pub(crate) fn definition() -> clap::Command {
-        definition::<Self>()
+        usage::with_options_anywhere(definition::<Self>())
     }
 }
 
-fn parse_as<P: Parser>(args: &[OsString]) -> Result<P, clap::Error> {
-    let mut matches = definition::<P>().try_get_matches_from(args)?;
+fn parse_as<P: Parser>(definition: clap::Command, args: &[OsString]) -> Result<P, clap::Error> {
+    let mut matches = definition.try_get_matches_from(args)?;
     P::from_arg_matches_mut(&mut matches)
 }
 

@@ -1,6 +1,8 @@
 //! Options of every command that talks to a cluster: kubectl's, under their names.
 
-use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, fmt, path::PathBuf, str::FromStr, time::Duration,
+};
 
 use clap::Args;
 use flumen_kube::{Client, ConnectOptions, Identity};
@@ -49,6 +51,10 @@ pub(crate) struct ClusterArgs {
     /// Unique id to act as
     #[arg(long, value_name = "UID")]
     as_uid: Option<String>,
+
+    /// Further fact of the user to act as; can be given more than once, also for one key
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_fact)]
+    as_user_extra: Vec<(String, String)>,
 
     /// Certificates of the authority that the API server's certificate comes from
     #[arg(long, value_name = "FILE")]
@@ -99,6 +105,15 @@ impl ClusterArgs {
         Ok(Client::connect(&self.options()).await?)
     }
 
+    /// What is to be said of the user to act as, values in the order in which they were given.
+    fn facts(&self) -> BTreeMap<String, Vec<String>> {
+        let mut facts = BTreeMap::<_, Vec<_>>::new();
+        for (key, value) in &self.as_user_extra {
+            facts.entry(key.clone()).or_default().push(value.clone());
+        }
+        facts
+    }
+
     pub(crate) fn options(&self) -> ConnectOptions {
         ConnectOptions {
             kubeconfig: self.kubeconfig.clone(),
@@ -113,7 +128,7 @@ impl ClusterArgs {
                 user: self.as_user.clone(),
                 groups: self.as_group.clone(),
                 uid: self.as_uid.clone(),
-                ..Identity::default()
+                extra: self.facts(),
             },
             certificate_authority: self.certificate_authority.clone(),
             client_certificate: self.client_certificate.clone(),
@@ -122,6 +137,42 @@ impl ClusterArgs {
             insecure_skip_tls_verify: self.insecure_skip_tls_verify,
             request_timeout: Some(self.request_timeout).filter(|limit| !limit.is_zero()),
             ..ConnectOptions::default()
+        }
+    }
+}
+
+fn parse_fact(text: &str) -> Result<(String, String), &'static str> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        cluster: ClusterArgs,
+    }
+
+    #[test]
+    fn facts_of_the_user_to_act_as_may_have_several_values() {
+        let facts = ["scope=a=1", "scope=b", "team="].map(|fact| format!("--as-user-extra={fact}"));
+        let parsed = Alone::try_parse_from([&["x".to_owned()][..], &facts].concat());
+        let identity = parsed.expect("parses").cluster.options().identity;
+        let expected = [("scope", vec!["a=1", "b"]), ("team", vec![""])];
+        let expected = expected.map(|(key, values)| {
+            (key.to_owned(), values.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        });
+        assert_eq!(identity.extra, BTreeMap::from(expected));
+        for wrong in ["scope", "=a"] {
+            let parsed = Alone::try_parse_from(["x", "--as-user-extra", wrong]);
+            assert!(parsed.expect_err("refused").to_string().contains("expected KEY=VALUE"));
         }
     }
 }

@@ -5,8 +5,15 @@ mod statuses;
 
 use clap::{Args, Subcommand};
 
-use self::{inventory::InventoryArgs, statuses::StatusArgs};
-use crate::{error::CommandError, flux::OfKind, ui::Ui};
+use self::{
+    inventory::InventoryArgs,
+    statuses::{ListingArgs, StatusArgs},
+};
+use crate::{
+    error::CommandError,
+    flux::{OfKind, SiteArgs},
+    ui::Ui,
+};
 
 /// List what is on a cluster: Flux's objects and whether they are ready, and inventories
 #[derive(Debug, Args)]
@@ -23,19 +30,28 @@ Examples:
 pub(crate) struct GetArgs {
     #[command(subcommand)]
     what: What,
+
+    #[command(flatten)]
+    listing: ListingArgs,
+
+    #[command(flatten)]
+    site: SiteArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(flatten)]
-    Statuses(Box<OfKind<StatusArgs>>),
+    Statuses(OfKind<StatusArgs>),
     #[command(visible_aliases = ["inventories", "inv"])]
     Inventory(Box<InventoryArgs>),
 }
 
 pub(crate) fn run(args: &GetArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Statuses(of_kind) => statuses::run(of_kind, ui),
-        What::Inventory(args) => inventory::run(args, ui),
+        What::Statuses(of_kind) => statuses::run(of_kind, args, ui),
+        What::Inventory(own) => {
+            args.listing.refuse_any()?;
+            inventory::run(own, args.site.deadline(), ui)
+        }
     }
 }

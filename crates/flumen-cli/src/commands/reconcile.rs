@@ -39,6 +39,9 @@ Examples:
 pub(crate) struct ReconcileArgs {
     #[command(subcommand)]
     of_kind: OfKind<KindArgs>,
+
+    #[command(flatten)]
+    site: SiteArgs,
 }
 
 #[derive(Debug, Args)]
@@ -58,9 +61,6 @@ struct KindArgs {
     /// Forget how often the release has failed
     #[arg(long)]
     reset: bool,
-
-    #[command(flatten)]
-    site: SiteArgs,
 }
 
 /// Whether objects of a kind have a source that can be reconciled first.
@@ -90,8 +90,11 @@ impl KindCommand for KindArgs {
     }
 }
 
-pub(crate) fn run(args: &ReconcileArgs, ui: &Ui) -> Result<(), CommandError> {
-    let (kind, args) = (args.of_kind.kind()?, &args.of_kind.args);
+pub(crate) fn run(
+    ReconcileArgs { of_kind, site }: &ReconcileArgs,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let (kind, args) = (of_kind.kind()?, &of_kind.args);
     for (is_given, is_known, name) in [
         (args.with_source, has_source(kind), "--with-source"),
         (args.force, is_release(kind), "--force"),
@@ -105,7 +108,7 @@ pub(crate) fn run(args: &ReconcileArgs, ui: &Ui) -> Result<(), CommandError> {
         return Err(CommandError::brief(format!("{} name is required", kind.kind)));
     };
     block_on(async {
-        let site = args.site.open(ui).await?;
+        let site = site.open(ui).await?;
         let chain = chain(&site, kind, name, args.with_source).await?;
         for (step, (kind, object)) in chain.iter().enumerate().rev() {
             let mut requests = vec![REQUEST];

@@ -33,13 +33,6 @@ Examples:
 pub(crate) struct ResumeArgs {
     #[command(subcommand)]
     of_kind: OfKind<KindArgs>,
-}
-
-#[derive(Debug, Args)]
-struct KindArgs {
-    /// Names of the objects
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
 
     /// All of the namespace
     #[arg(long)]
@@ -52,6 +45,13 @@ struct KindArgs {
 
     #[command(flatten)]
     site: SiteArgs,
+}
+
+#[derive(Debug, Args)]
+struct KindArgs {
+    /// Names of the objects
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
 }
 
 impl KindCommand for KindArgs {
@@ -69,26 +69,26 @@ impl KindCommand for KindArgs {
 
 pub(crate) fn run(args: &ResumeArgs, ui: &Ui) -> Result<(), CommandError> {
     let kind = args.of_kind.kind()?;
-    let args = &args.of_kind.args;
-    if args.names.is_empty() && !args.all {
+    let names = &args.of_kind.args.names;
+    if names.is_empty() && !args.all {
         return Err(CommandError::brief(format!("{} name is required", kind.noun)));
     }
     block_on(async {
         let site = args.site.open(ui).await?;
         let resource = site.resource(kind).await?;
-        let resumed = if args.names.is_empty() {
+        let resumed = if names.is_empty() {
             let resumed = resume(&site, kind, &resource, None, ui).await;
             resumed.map_err(|error| {
                 CommandError::brief(format!("failed patching objects: {}", error.message()))
             })?
         } else {
             let mut resumed = Vec::new();
-            for name in distinct(&args.names) {
+            for name in distinct(names) {
                 resumed.extend(resume(&site, kind, &resource, Some(name), ui).await?);
             }
             resumed
         };
-        if args.wait.unwrap_or(args.names.len() == 1) {
+        if args.wait.unwrap_or(names.len() == 1) {
             wait_for_all(&site, kind, &resource, resumed, ui).await?;
         }
         Ok(())

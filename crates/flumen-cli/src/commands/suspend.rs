@@ -24,13 +24,6 @@ Examples:
 pub(crate) struct SuspendArgs {
     #[command(subcommand)]
     of_kind: OfKind<KindArgs>,
-}
-
-#[derive(Debug, Args)]
-struct KindArgs {
-    /// Names of the objects
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
 
     /// All of the namespace
     #[arg(long)]
@@ -38,6 +31,13 @@ struct KindArgs {
 
     #[command(flatten)]
     site: SiteArgs,
+}
+
+#[derive(Debug, Args)]
+struct KindArgs {
+    /// Names of the objects
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
 }
 
 impl KindCommand for KindArgs {
@@ -54,21 +54,21 @@ impl KindCommand for KindArgs {
 
 pub(crate) fn run(args: &SuspendArgs, ui: &Ui) -> Result<(), CommandError> {
     let kind = args.of_kind.kind()?;
-    let args = &args.of_kind.args;
-    if args.names.is_empty() && !args.all {
+    let names = &args.of_kind.args.names;
+    if names.is_empty() && !args.all {
         return Err(CommandError::brief(format!("{} name is required", kind.noun)));
     }
     block_on(async {
         let site = args.site.open(ui).await?;
         let resource = site.resource(kind).await?;
-        if args.names.is_empty() {
+        if names.is_empty() {
             let objects = site.in_namespace(&resource, None).await?;
             if objects.is_empty() {
                 return Err(CommandError::brief("no objects found"));
             }
             return suspend(&site, kind, &resource, &objects, ui).await;
         }
-        for name in distinct(&args.names) {
+        for name in distinct(names) {
             let namespace = &site.namespace;
             // One that cannot be suspended does not keep the others from it, and is no failure.
             let suspended = match site.in_namespace(&resource, Some(name)).await {

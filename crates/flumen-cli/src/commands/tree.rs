@@ -27,12 +27,15 @@ Examples:
 pub(crate) struct TreeArgs {
     #[command(subcommand)]
     what: What,
+
+    #[command(flatten)]
+    site: SiteArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
     #[command(visible_alias = "ks")]
-    Kustomization(Box<KustomizationArgs>),
+    Kustomization(KustomizationArgs),
     Artifact(ArtifactArgs),
 }
 
@@ -63,7 +66,7 @@ struct ArtifactArgs {
 
 #[derive(Debug, Subcommand)]
 enum Generator {
-    Generator(Box<GeneratorArgs>),
+    Generator(GeneratorArgs),
 }
 
 /// Show what an `ArtifactGenerator` has made
@@ -85,24 +88,21 @@ struct OutputArgs {
     /// Print `json` or `yaml` instead of a drawing
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<String>,
-
-    #[command(flatten)]
-    site: SiteArgs,
 }
 
-pub(crate) fn run(args: &TreeArgs, ui: &Ui) -> Result<(), CommandError> {
-    match &args.what {
+pub(crate) fn run(TreeArgs { what, site }: &TreeArgs, ui: &Ui) -> Result<(), CommandError> {
+    match what {
         What::Kustomization(args) => {
             let name = required(&args.names, "kustomization")?;
             block_on(async {
-                let site = args.output.site.open(ui).await?;
+                let site = site.open(ui).await?;
                 args.output.print(&inventory::of(&site, name, args.compact).await?, ui)
             })
         }
         What::Artifact(ArtifactArgs { what: Generator::Generator(args) }) => {
             let name = required(&args.names, "generator")?;
             block_on(async {
-                let site = args.output.site.open(ui).await?;
+                let site = site.open(ui).await?;
                 args.output.print(&generated(&site, name).await?, ui)
             })
         }

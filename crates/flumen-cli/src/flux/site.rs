@@ -66,8 +66,13 @@ pub(crate) struct Site {
 }
 
 impl SiteArgs {
+    /// When the whole must be over, if it begins now.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout
+    }
+
     pub(crate) async fn open(&self, ui: &Ui) -> Result<Site, CommandError> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = self.deadline();
         let options = self.cluster.options();
         let fallback = default_namespace(ui);
         let given = options.namespace.clone();

@@ -7,17 +7,29 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use crate::error::CommandError;
+use crate::{cli::accept_value, error::CommandError};
 
-/// Commands that are Flux's alone.
-const COMMANDS: [&str; 5] = ["events", "reconcile", "resume", "suspend", "tree"];
+/// Commands of Flux.
+const COMMANDS: [&str; 6] = ["events", GET, "reconcile", "resume", "suspend", "tree"];
+/// The one that has words of our own, too.
+const GET: &str = "get";
 /// What `get` shows that Flux has not.
 const OURS: [&str; 3] = ["inventory", "inventories", "inv"];
 
 /// Whether these arguments are those of a command of Flux.
 pub(crate) fn is_flux(args: &[OsString]) -> bool {
-    let word = |index: usize| args.get(index).and_then(|arg| arg.to_str()).unwrap_or_default();
-    COMMANDS.contains(&word(1)) || word(1) == "get" && !OURS.contains(&word(2))
+    let mut words = args.iter().skip(1).map(|arg| arg.to_str().unwrap_or_default());
+    let command = words.next().unwrap_or_default();
+    COMMANDS.contains(&command) && !(command == GET && words.any(|word| OURS.contains(&word)))
+}
+
+/// Lets the options of these commands stand before the kind as well as behind it, and switches have a value.
+pub(crate) fn with_options_anywhere(definition: Command) -> Command {
+    COMMANDS.iter().fold(definition, |all, name| {
+        all.mut_subcommand(name, |command| {
+            command.mut_args(|option| accept_value(option).global(true))
+        })
+    })
 }
 
 /// What becomes of a mistake; `definition` has all commands.
@@ -40,8 +52,9 @@ fn group_help(args: &[OsString], mut definition: Command) -> String {
     definition.build();
     let mut group = &mut definition;
     for arg in args.iter().skip(1) {
+        // Options and their values may stand between the words.
         let Some(name) = group.find_subcommand(arg).map(|found| found.get_name().to_owned()) else {
-            break;
+            continue;
         };
         match group.find_subcommand_mut(name) {
             Some(found) => group = found,

@@ -16,7 +16,7 @@ pub(crate) fn words(error: &Error) -> String {
         Error::Refused(_) if error.is_unauthorized() => {
             "the server has asked for the client to provide credentials".to_owned()
         }
-        Error::Refused(status) => status.message.clone(),
+        Error::Refused(status) if !status.message.is_empty() => status.message.clone(),
         Error::Unreachable { address, reason } => {
             format!("Get \"{address}/api\": {}", dial_words(address, reason))
         }

@@ -3,6 +3,7 @@
 use clap::Args;
 use flumen_apply::{Listed, inventories};
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::{
     error::CommandError,
@@ -89,13 +90,13 @@ impl Record for Line {
     }
 }
 
-pub(super) fn run(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
-    block_on(list(args, ui))
+pub(super) fn run(args: &InventoryArgs, deadline: Instant, ui: &Ui) -> Result<(), CommandError> {
+    block_on(list(args, deadline, ui))
 }
 
-async fn list(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
+async fn list(args: &InventoryArgs, deadline: Instant, ui: &Ui) -> Result<(), CommandError> {
     let manager = args.site.manager()?;
-    let client = args.site.connect().await?;
+    let client = args.site.connect().await?.with_deadline(deadline);
     let namespace = (!args.all_namespaces).then(|| client.namespace().to_owned());
     let mut found =
         inventories(&client, &manager.name, &manager.group, namespace.as_deref()).await?;

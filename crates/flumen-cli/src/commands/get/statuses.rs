@@ -6,10 +6,11 @@ use flumen_kube::{Cluster as _, Event, ListOptions, Resource, WatchOptions};
 use flumen_yaml::Node;
 use futures_util::StreamExt as _;
 
+use super::GetArgs;
 use crate::{
-    error::CommandError,
+    error::{CommandError, Failure},
     flux::{
-        Chosen, Family, Kind, KindCommand, OfKind, Site, SiteArgs, TextTable,
+        Chosen, Family, Kind, KindCommand, OfKind, Site, TextTable,
         kinds::KINDS,
         named,
         row::{self, Show},
@@ -20,12 +21,19 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct StatusArgs {
     /// Name of an object; all if absent
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
+    /// Show where the content comes from
+    #[arg(long)]
+    show_source: bool,
+}
+
+/// Which objects are listed, and how.
+#[derive(Debug, Args)]
+pub(super) struct ListingArgs {
     /// Those of all namespaces, whatever `-n` says
     #[arg(short = 'A', long)]
     all_namespaces: bool,
@@ -45,13 +53,22 @@ pub(super) struct StatusArgs {
     /// Only those with these labels
     #[arg(short, long, value_name = "SELECTOR")]
     label_selector: Option<String>,
+}
 
-    /// Show where the content comes from
-    #[arg(long)]
-    show_source: bool,
-
-    #[command(flatten)]
-    site: SiteArgs,
+impl ListingArgs {
+    /// For what is not of Flux, and has only the namespaces in common.
+    pub(super) fn refuse_any(&self) -> Result<(), CommandError> {
+        let given = [
+            (self.no_header, "--no-header"),
+            (self.watch, "--watch"),
+            (self.status_selector.is_some(), "--status-selector"),
+            (self.label_selector.is_some(), "--label-selector"),
+        ];
+        match given.iter().find(|(is_given, _)| *is_given) {
+            Some((_, name)) => Err(Failure::new(format!("`{name}` is for Flux's kinds")).into()),
+            None => Ok(()),
+        }
+    }
 }
 
 impl KindCommand for StatusArgs {
@@ -96,19 +113,23 @@ const fn family_name(family: Option<Family>) -> &'static str {
     }
 }
 
-pub(super) fn run(of_kind: &OfKind<StatusArgs>, ui: &Ui) -> Result<(), CommandError> {
-    let args = &of_kind.args;
+pub(super) fn run(
+    of_kind: &OfKind<StatusArgs>,
+    GetArgs { listing: args, site, .. }: &GetArgs,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let own = &of_kind.args;
     match of_kind.chosen {
         Chosen::All(_) if args.watch => {
             return Err(CommandError::brief("expected a single resource type, but found all"));
         }
         Chosen::One(kind) if row::has_source(kind) => {}
-        _ if args.show_source => return Err(CommandError::brief("unknown flag: --show-source")),
+        _ if own.show_source => return Err(CommandError::brief("unknown flag: --show-source")),
         _ => {}
     }
     block_on(async {
-        let site = args.site.open(ui).await?;
-        let listing = Listing::new(args, &site)?;
+        let site = site.open(ui).await?;
+        let listing = Listing::new(own, args, &site)?;
         match of_kind.chosen {
             Chosen::One(kind) if args.watch => listing.watch(kind, ui).await,
             Chosen::One(kind) => listing.one(kind, ui).await,
@@ -122,14 +143,19 @@ pub(super) fn run(of_kind: &OfKind<StatusArgs>, ui: &Ui) -> Result<(), CommandEr
 
 /// What was asked for, ready to be listed.
 struct Listing<'a> {
-    args: &'a StatusArgs,
+    own: &'a StatusArgs,
+    args: &'a ListingArgs,
     site: &'a Site,
     status: Option<StatusSelector<'a>>,
     field_selector: Option<String>,
 }
 
 impl<'a> Listing<'a> {
-    fn new(args: &'a StatusArgs, site: &'a Site) -> Result<Self, CommandError> {
+    fn new(
+        own: &'a StatusArgs,
+        args: &'a ListingArgs,
+        site: &'a Site,
+    ) -> Result<Self, CommandError> {
         if let Some(labels) = &args.label_selector {
             LabelSelector::parse_query(labels).map_err(|reason| {
                 CommandError::brief(format!(
@@ -138,8 +164,8 @@ impl<'a> Listing<'a> {
             })?;
         }
         let status = args.status_selector.as_deref().map(StatusSelector::parse).transpose()?;
-        let field_selector = args.names.first().map(|name| named(name));
-        Ok(Self { args, site, status, field_selector })
+        let field_selector = own.names.first().map(|name| named(name));
+        Ok(Self { own, args, site, status, field_selector })
     }
 
     fn options(&self) -> ListOptions<'_> {
@@ -151,7 +177,7 @@ impl<'a> Listing<'a> {
     }
 
     const fn show(&self, with_kind: bool) -> Show {
-        Show { namespace: self.args.all_namespaces, kind: with_kind, source: self.args.show_source }
+        Show { namespace: self.args.all_namespaces, kind: with_kind, source: self.own.show_source }
     }
 
     async fn one(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
@@ -179,7 +205,7 @@ impl<'a> Listing<'a> {
     async fn one_of_all(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
         let Some(resource) = self.site.served(kind).await? else { return Ok(()) };
         let objects = self.site.list(&resource, self.options()).await?;
-        if objects.is_empty() && !self.args.names.is_empty() {
+        if objects.is_empty() && !self.own.names.is_empty() {
             return Err(self.nothing(kind));
         }
         let table = self.table(kind, &objects, self.show(true));
@@ -210,7 +236,7 @@ impl<'a> Listing<'a> {
             format!("{:?}", self.site.namespace)
         };
         let kind = kind.kind;
-        CommandError::brief(match self.args.names.first() {
+        CommandError::brief(match self.own.names.first() {
             Some(name) => format!("{kind} object '{name}' not found in {place} namespace"),
             None => format!("no {kind} objects found in {place} namespace"),
         })

@@ -121,6 +121,44 @@ fn tables_are_those_of_flux() {
 }
 
 #[test]
+fn options_stand_before_the_kind_or_behind_it() {
+    let Some(site) = site() else { return };
+    site.kustomization("app", &applied());
+    let row = "app\tmain@sha256:01234567\tFalse\tTrue\tApplied revision: main@sha256:01234567\t\n";
+    for args in [
+        &["get", "ks", "--no-header"][..],
+        &["get", "--no-header", "ks"],
+        &["get", "--no-header=true", "ks", "--watch=false"],
+        &["get", "--status-selector", "ready=true", "ks", "app", "--no-header"],
+    ] {
+        site.check(args, 0, row, "");
+    }
+    for args in [&["tree", "ks", "app"][..], &["tree", "--timeout", "1m", "ks", "app"]] {
+        site.check(args, 0, "Kustomization/NS/app\n\n", "");
+    }
+    site.check(
+        &["resume", "--wait=false", "--all", "ks"],
+        0,
+        "",
+        "► resuming kustomization app in NS namespace\n✔ kustomization resumed\n",
+    );
+    site.check(&["suspend", "--all", "source", "git"], 1, "", "✗ no objects found\n");
+    site.check(
+        &["reconcile", "--timeout=1s", "ks", "app"],
+        1,
+        "",
+        "► annotating Kustomization app in NS namespace\n✔ Kustomization annotated\n\
+         ◎ waiting for Kustomization reconciliation\n✗ context deadline exceeded\n",
+    );
+
+    // The namespace that the test is in is given behind everything else, and wins.
+    let elsewhere = site.scratch.flumen(&["get", "-n", "Elsewhere", "ks"]);
+    assert_eq!(elsewhere.stderr, "✗ namespace must be a valid DNS label: \"Elsewhere\"\n");
+    let inventories = site.scratch.flumen(&["get", "--watch", "inventories"]);
+    assert_eq!(inventories.stderr, "error: `--watch` is for Flux's kinds\n");
+}
+
+#[test]
 fn objects_are_suspended_and_resumed() {
     let Some(site) = site() else { return };
     site.kustomization("app", &applied());
@@ -236,9 +274,13 @@ fn mistakes_are_one_line_and_groups_show_their_help() {
     }
     let missing = site.scratch.flumen(&["get", "ks", "-n"]);
     assert_eq!(missing.stderr, "✗ flag needs an argument: 'n' in -n\n");
-    for group in
-        [&["get"][..], &["get", "widgets"], &["reconcile", "alert", "x"], &["suspend", "source"]]
-    {
+    for group in [
+        &["get"][..],
+        &["get", "widgets"],
+        &["get", "-n", "x", "widgets"],
+        &["reconcile", "alert", "x"],
+        &["suspend", "source"],
+    ] {
         let help = site.scratch.flumen(group);
         assert_eq!((help.status, help.stderr.as_str()), (Some(0), ""), "{group:?}");
         assert!(String::from_utf8_lossy(&help.stdout).contains("Commands:"), "{group:?}");
