@@ -25,9 +25,13 @@ mod settings;
 mod store;
 mod target;
 mod teardown;
+mod unserved;
 mod words;
 
-pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};
+pub(crate) use artifact::REASON as ARTIFACT_FAILED;
+pub(crate) use depends::{
+    REASON as DEPENDENCY_NOT_READY, depends_on, depends_on_objects, has_expression_on,
+};
 pub(crate) use finalize::ALLOW_LARGE_PRUNE;
 pub use flux_components::is_flux_component;
 pub(crate) use pass::reconcile;

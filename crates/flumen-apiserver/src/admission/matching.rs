@@ -8,18 +8,44 @@ use serde_json::Value;
 use super::{Attempt, Result};
 use crate::{Resource, meta};
 
-/// Whether the rules and selectors of a policy, a binding or a webhook meet a request, and in which
-/// version it is to be shown then. Rules are in `resourceRules` or, of webhooks, in `rules`.
-pub(super) fn matched(
+/// Whether a policy or a binding is about a request, and in which version it is to be shown then. Without
+/// rules it is about everything.
+pub(super) fn policy_meets(
     attempt: &Attempt<'_>,
     object: &Value,
     of: &Value,
 ) -> Result<Option<Arc<Resource>>> {
-    let Some(version) = version_met(attempt, of) else { return Ok(None) };
-    let mut excluded = of["excludeResourceRules"].as_array().into_iter().flatten();
-    if excluded.any(|rule| is_met(attempt, rule, attempt.resource())) {
-        return Ok(None);
-    }
+    let rules = list(&of["resourceRules"]);
+    let version = match rules {
+        [] => Some(Arc::clone(&attempt.request.resource)),
+        _ => version_met(attempt, object, of, rules),
+    };
+    let excluded = version_met(attempt, object, of, list(&of["excludeResourceRules"]));
+    selected(attempt, object, of, version.filter(|_| excluded.is_none()))
+}
+
+/// The same of a webhook. Without rules it is about nothing.
+pub(super) fn webhook_meets(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    of: &Value,
+) -> Result<Option<Arc<Resource>>> {
+    let version = version_met(attempt, object, of, list(&of["rules"]));
+    selected(attempt, object, of, version)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The version, if the selectors of a policy or a webhook meet the request as well.
+fn selected(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    of: &Value,
+    version: Option<Arc<Resource>>,
+) -> Result<Option<Arc<Resource>>> {
+    let Some(version) = version else { return Ok(None) };
     let selects_objects = &of["objectSelector"];
     let old = attempt.old.is_some_and(|old| selects(selects_objects, old));
     if !selects(selects_objects, object) && !old {
@@ -31,24 +57,27 @@ pub(super) fn matched(
 
 /// The version in which a rule meets a request: that of the request, or else another one of the same
 /// objects if rules are meant so.
-fn version_met(attempt: &Attempt<'_>, of: &Value) -> Option<Arc<Resource>> {
+fn version_met(
+    attempt: &Attempt<'_>,
+    object: &Value,
+    of: &Value,
+    rules: &[Value],
+) -> Option<Arc<Resource>> {
     let own = &attempt.request.resource;
-    let rules = of.get("resourceRules").or_else(|| of.get("rules"));
-    let Some(rules) = rules.and_then(Value::as_array) else { return Some(Arc::clone(own)) };
-    if rules.iter().any(|rule| is_met(attempt, rule, own)) {
+    if rules.iter().any(|rule| is_met(attempt, object, rule, own)) {
         return Some(Arc::clone(own));
     }
-    if of["matchPolicy"] == "Exact" {
+    if of["matchPolicy"] != "Equivalent" {
         return None;
     }
     let catalog = attempt.request.api.catalog();
     rules.iter().find_map(|rule| {
         let mut versions = catalog.equivalents(own);
-        versions.find(|version| is_met(attempt, rule, version)).map(Arc::clone)
+        versions.find(|version| is_met(attempt, object, rule, version)).map(Arc::clone)
     })
 }
 
-fn is_met(attempt: &Attempt<'_>, rule: &Value, resource: &Resource) -> bool {
+fn is_met(attempt: &Attempt<'_>, object: &Value, rule: &Value, resource: &Resource) -> bool {
     let has = |field: &str, wanted: &str| {
         let words = rule[field].as_array().into_iter().flatten();
         words.filter_map(Value::as_str).any(|word| word == "*" || word == wanted)
@@ -69,9 +98,8 @@ fn is_met(attempt: &Attempt<'_>, rule: &Value, resource: &Resource) -> bool {
         Some("Cluster") => !resource.is_namespaced(),
         _ => true,
     };
-    let names = rule["resourceNames"].as_array().filter(|names| !names.is_empty());
-    let is_named =
-        names.is_none_or(|names| names.iter().any(|n| *n == attempt.request.target().name));
+    let names = list(&rule["resourceNames"]);
+    let is_named = names.is_empty() || names.iter().any(|name| name == attempt.name(object));
     is_resource
         && scope
         && is_named

@@ -27,8 +27,8 @@ pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
             continue;
         };
         let constraints = &policy["spec"]["matchConstraints"];
-        let Some(version) = matching::matched(attempt, object, constraints)? else { continue };
-        if matching::matched(attempt, object, &binding["spec"]["matchResources"])?.is_some() {
+        let Some(version) = matching::policy_meets(attempt, object, constraints)? else { continue };
+        if matching::policy_meets(attempt, object, &binding["spec"]["matchResources"])?.is_some() {
             let refused = check(attempt, object, &policy, binding, &version)?;
             refusal = refusal.or(refused);
         }

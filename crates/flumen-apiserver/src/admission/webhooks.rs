@@ -81,7 +81,7 @@ fn meant(
     object: &Value,
     webhook: &Value,
 ) -> Result<Option<std::sync::Arc<Resource>>> {
-    let Some(version) = matching::matched(attempt, object, webhook)? else { return Ok(None) };
+    let Some(version) = matching::webhook_meets(attempt, object, webhook)? else { return Ok(None) };
     let conditions = &webhook["matchConditions"];
     if conditions.as_array().is_none_or(Vec::is_empty) {
         return Ok(Some(version));

@@ -72,6 +72,7 @@ pub(crate) async fn update(
         let mut object = (update.make)(Some(&live))?;
         write.mutate(&mut object, Some(&live.object)).await?;
         check_version(request, update.name, &object, &live)?;
+        meta::set(&mut object, "resourceVersion", live.revision.to_string());
         let reservation = write.prepare_update(&mut object, &live.object)?;
         write.validate_admission(&object, Some(&live.object)).await?;
         match write.commit(&key, object, &live).await {
@@ -340,7 +341,6 @@ impl<'a> Write<'a> {
         live: &Stored,
     ) -> Result<Value, WriteError> {
         let store = self.request.api.store();
-        meta::set(&mut object, "resourceVersion", live.revision.to_string());
         if ends_life(&object, &live.object) {
             if !self.options.dry_run {
                 storage::delete(store, key.to_owned(), live.revision).await?;

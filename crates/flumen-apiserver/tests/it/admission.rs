@@ -188,3 +188,15 @@ async fn webhooks_that_nothing_answers_fail_by_their_policy() {
         .await
         .expect("it is ignored");
 }
+
+#[tokio::test]
+async fn webhooks_without_rules_are_asked_nothing() {
+    let client = start().await;
+    let mut hooks = lost_webhook("Fail");
+    hooks["webhooks"][0]["rules"] = json!([]);
+    for configurations in [VALIDATING, MUTATING] {
+        client.create(configurations, "", &hooks).await.expect("it is valid");
+    }
+    let created = client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await;
+    created.expect("no webhook is about it");
+}

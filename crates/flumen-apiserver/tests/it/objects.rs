@@ -149,3 +149,27 @@ async fn services_get_addresses_of_their_own() {
     client.delete(services, "default", "a", Deletion::default()).await.expect("it goes");
     client.create(services, "default", &taken).await.expect("the address is free again");
 }
+
+#[tokio::test]
+async fn another_spelling_is_no_change_whenever_it_comes() {
+    let client = start().await;
+    let ranges = ResourceName::new("", "v1", "limitranges");
+    let range = json!({
+        "metadata": { "name": "a", "namespace": "default", "labels": { "tier": "a" } },
+        "spec": { "limits": [{ "type": "Container", "max": { "cpu": "0.1" } }] },
+    });
+    let mut old = client.create(ranges, "default", &range).await.expect("it is new");
+    // With another owner, so that not only times differ.
+    let owners = old["metadata"]["managedFields"].as_array_mut().expect("it has an owner");
+    owners.push(owners[0].clone());
+    owners[1]["manager"] = "other".into();
+    owners[1]["fieldsV1"] = json!({ "f:metadata": { "f:labels": { "f:tier": {} } } });
+    for owner in owners {
+        owner["time"] = "2001-01-01T00:00:00Z".into();
+    }
+    let old = client.update(ranges, &old).await.expect("it is valid");
+    assert_eq!(old["metadata"]["managedFields"][1]["time"], "2001-01-01T00:00:00Z");
+
+    let same = client.update(ranges, &range).await.expect("it is valid");
+    assert_eq!(same["metadata"], old["metadata"]);
+}

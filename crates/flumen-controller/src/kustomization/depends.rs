@@ -19,7 +19,7 @@ use crate::{
     status::resource,
 };
 
-const REASON: &str = "DependencyNotReady";
+pub(crate) const REASON: &str = "DependencyNotReady";
 
 /// Names of the Kustomizations that one depends on.
 pub(crate) fn depends_on(object: &Kustomization) -> impl Iterator<Item = (String, String)> {

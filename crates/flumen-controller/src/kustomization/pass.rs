@@ -42,6 +42,7 @@ use super::{
 use crate::{
     Controller, Key,
     events::Severity,
+    malformed,
     queue::Next,
     status::{self, with_finalizer},
 };
@@ -57,9 +58,9 @@ pub(crate) async fn reconcile(
 ) -> Next {
     let object = match controller.kustomizations.get(&key.namespace, &key.name) {
         Some(Ok(object)) => object,
-        Some(Err(malformed)) => {
-            tracing::error!(object = %key, error = %malformed, "cannot be read");
-            return Next::Rest;
+        Some(Err(object)) => {
+            let to = (controller.kustomizations.as_ref(), &controller.kustomize_events);
+            return malformed::tell(controller, key, &object, to, STATUS_MANAGER).await;
         }
         None => {
             controller.memory.forget(key);
@@ -187,7 +188,7 @@ impl Pass<'_> {
 
         let revision = artifact.revision.as_str();
         self.step("Fetching manifests", revision);
-        let tree = artifact::tree(controller, &artifact).await?;
+        let tree = artifact::tree(controller, &object, &artifact).await?;
         build::check_path(&tree, &object.spec.path)
             .map_err(|error| Failure::of_work("ArtifactFailed", error, retry))?;
 

@@ -130,7 +130,7 @@ impl Stage {
         for definition in flumen_api::definitions() {
             self.apply(&serde_json::from_str(definition).expect("a definition"));
         }
-        for kind in ["OCIRepository", "Kustomization"] {
+        for kind in ["GitRepository", "OCIRepository", "ExternalArtifact", "Kustomization"] {
             let resource = resource(kind);
             Self::until(&format!("{kind} is served"), || {
                 self.runtime.block_on(self.client.resource(&resource.gvk)).ok().flatten()
@@ -189,7 +189,8 @@ impl Stage {
         self.create("Kustomization", name, &spec);
     }
 
-    fn create(&self, kind: &str, name: &str, spec: &Value) {
+    /// Creates an object of one of the kinds that are reconciled.
+    pub(crate) fn create(&self, kind: &str, name: &str, spec: &Value) {
         let api_version = resource(kind).gvk.api_version();
         self.apply(&json!({
             "apiVersion": api_version,
@@ -224,6 +225,15 @@ impl Stage {
         let object = self.name(&resource, name);
         let patch = node(patch);
         let work = self.client.patch(object, PatchType::Merge, &patch, "somebody");
+        self.runtime.block_on(work).expect("patched");
+    }
+
+    /// Changes the status of an object, as its controller would.
+    pub(crate) fn patch_status(&self, kind: &str, name: &str, status: &Value) {
+        let resource = resource(kind);
+        let object = self.name(&resource, name);
+        let patch = node(&json!({ "status": status }));
+        let work = self.client.patch_status(object, &patch, "somebody");
         self.runtime.block_on(work).expect("patched");
     }
 
@@ -382,6 +392,8 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> &'a Value {
 fn resource(kind: &str) -> Resource {
     let (api_version, plural) = match kind {
         "Kustomization" => ("kustomize.toolkit.fluxcd.io/v1", "kustomizations"),
+        "GitRepository" => ("source.toolkit.fluxcd.io/v1", "gitrepositories"),
+        "ExternalArtifact" => ("source.toolkit.fluxcd.io/v1", "externalartifacts"),
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
         "HelmRelease" => ("helm.toolkit.fluxcd.io/v2", "helmreleases"),
         "ConfigMap" => ("v1", "configmaps"),

@@ -6,7 +6,7 @@
 use flumen_schema::api::{Api, Form, Type, TypeId};
 use serde_json::Value;
 
-use super::leaf;
+use super::{leaf, typed};
 use crate::json::Tape;
 
 /// The first fault of an object of a type.
@@ -33,16 +33,11 @@ fn check(api: &'static Api, value: &Value, form: &'static Form) -> Result<(), St
         | (Form::IntOrString | Form::String(_) | Form::Duration, Value::String(_))
         | (Form::Bool, Value::Bool(_))
         | (Form::Float64, Value::Number(_))
-        // What reads itself from JSON is left to the reader of JSON.
-        | (
-            Form::Raw
-            | Form::Fields
-            | Form::Json
-            | Form::SchemaOrBool
-            | Form::SchemaOrArray
-            | Form::SchemaOrStrings,
-            _,
-        ) => Ok(()),
+        | (Form::Raw | Form::Fields | Form::Json, _) => Ok(()),
+        // These read themselves from JSON.
+        (Form::SchemaOrBool | Form::SchemaOrArray | Form::SchemaOrStrings, _) => {
+            typed::schema_fault(Tape::of(value).root(), form).map_or(Ok(()), Err)
+        }
         (Form::Struct(of), _) => fields(api, value, api.type_of(*of)),
         (Form::Map(of), Value::Object(map)) => {
             map.values().try_for_each(|value| check(api, value, of))
@@ -124,6 +119,35 @@ mod tests {
     fn check(object: Value, fault: Option<&str>) {
         let service = Api::get().kind("", "v1", "Service").expect("it is served");
         assert_eq!(restore_fault(&object, service.object).as_deref(), fault);
+    }
+
+    #[test]
+    fn schemas_know_nothing_of_what_is_around_them() {
+        let check = |schema: Value, fault: &str| {
+            let version =
+                json!({ "schema": { "openAPIV3Schema": { "properties": { "a": schema } } } });
+            let object = json!({ "spec": { "versions": [version] } });
+            let kind = Api::get().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+            let definition = kind.expect("it is served").object;
+            assert_eq!(restore_fault(&object, definition).as_deref(), Some(fault));
+        };
+        check(json!({ "items": { "required": "" } }), &in_schema("required", "[]string"));
+        let nested = json!({ "additionalProperties": { "items": { "required": "" } } });
+        check(nested, &in_schema("items.required", "[]string"));
+        let rules = json!({ "items": { "x-kubernetes-validations": [{ "rule": 1 }] } });
+        check(
+            rules,
+            "json: cannot unmarshal number into Go struct field \
+             ValidationRule.x-kubernetes-validations.rule of type string",
+        );
+        check(json!({ "required": "" }), "cannot restore slice from string");
+        check(json!({ "additionalProperties": 1 }), "boolean or JSON schema expected");
+    }
+
+    fn in_schema(path: &str, go_type: &str) -> String {
+        format!(
+            "json: cannot unmarshal string into Go struct field JSONSchemaProps.{path} of type {go_type}"
+        )
     }
 
     #[test]

@@ -256,6 +256,30 @@ fn wrong_types_are_named_as_go_names_them() {
 }
 
 #[test]
+fn schemas_in_schemas_are_named_by_their_whole_path() {
+    let check = |schema: &str, field: &str| {
+        let body = format!(
+            r#"{{"spec":{{"versions":[{{"schema":{{"openAPIV3Schema":{{"properties":{{"a":{schema}}}}}}}}}]}}}}"#
+        );
+        let problem = format!(
+            "CustomResourceDefinition in version \"v1\" cannot be handled as a CustomResourceDefinition: json: \
+             cannot unmarshal number into Go struct field \
+             JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.{field}"
+        );
+        refused(kind("apiextensions.k8s.io", "CustomResourceDefinition"), &body, &problem);
+    };
+    check(
+        r#"{"items":{"additionalProperties":{"required":1}}}"#,
+        "items.additionalProperties.required of type []string",
+    );
+    check(
+        r#"{"items":{"x-kubernetes-validations":[{"rule":1}]}}"#,
+        "items.x-kubernetes-validations.rule of type string",
+    );
+    check(r#"{"items":[1]}"#, "items of type v1.JSONSchemaProps");
+}
+
+#[test]
 fn types_that_read_themselves_have_the_last_word() {
     let check = refused_deployment;
     let quantity = "quantities must match the regular expression \

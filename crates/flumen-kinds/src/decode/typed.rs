@@ -3,6 +3,7 @@
 //! Errors are those of Go's decoder. A wrong type is noted, and the walk goes on: a type that reads
 //! itself, such as a quantity, ends it at once, and what it says is said instead.
 
+mod schema;
 mod words;
 
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 use flumen_schema::api::{Api, Field, Form, Presence, Topology, Type, TypeId};
 use serde_json::{Map, Value};
 
+pub(super) use self::schema::schema_fault;
 pub(crate) use self::words::Names;
 
 use super::{Traces, leaf};
@@ -74,10 +76,10 @@ struct Walk<'t> {
     keeps: Keeps,
     names: Names,
     path: Vec<Step<'t>>,
-    /// Where the innermost type begins that reads itself; its errors know nothing of what is around it.
-    start: usize,
     /// The struct whose field is being read.
     owner: Option<&'static Type>,
+    /// The struct around the outermost type that reads itself. What is wrong inside is said to be its fault.
+    reader: Option<&'static Type>,
     /// Inside of a type that reads itself, where nobody is strict.
     is_quiet: bool,
     strict: Vec<String>,
@@ -95,8 +97,8 @@ impl<'t> Walk<'t> {
             keeps,
             names,
             path: Vec::new(),
-            start: 0,
             owner: None,
+            reader: None,
             is_quiet: false,
             strict: Vec::new(),
             traces: Traces::default(),
@@ -380,52 +382,6 @@ impl<'t> Walk<'t> {
             }
             _ => Ok(Value::Object(members)),
         }
-    }
-
-    /// Types that are a schema or something else.
-    fn schema(&mut self, node: Node<'t, '_>, form: &Form) -> Result<Value, String> {
-        let schema = self
-            .api
-            .type_named("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
-            .map(|id| self.api.type_of(id))
-            .ok_or_else(|| "no schema of schemas".to_owned())?;
-        let outer = (self.is_quiet, self.error.take(), self.start);
-        (self.is_quiet, self.start) = (true, self.path.len());
-        let value = match (form, node.token()) {
-            (_, Token::Object(_)) => self.object(node, schema, None),
-            (Form::SchemaOrBool, Token::Bool(value)) => Ok(Value::Bool(*value)),
-            (Form::SchemaOrBool, _) => Err("boolean or JSON schema expected".to_owned()),
-            (_, Token::Array(_)) => self.schemas(node, form, schema),
-            _ => Ok(Value::Null),
-        };
-        let error = self.error.take();
-        (self.is_quiet, self.error, self.start) = outer;
-        match error {
-            Some(error) => value.and(Err(error)),
-            None => value,
-        }
-    }
-
-    fn schemas(
-        &mut self,
-        node: Node<'t, '_>,
-        form: &Form,
-        schema: &'static Type,
-    ) -> Result<Value, String> {
-        let mut items = Vec::new();
-        for (index, item) in node.items().enumerate() {
-            self.path.push(Step::Index(index));
-            items.push(match (form, item.token()) {
-                (Form::SchemaOrArray, _) => self.object(item, schema, None)?,
-                (_, Token::String(text)) => Value::String(text.clone().into_owned()),
-                _ => {
-                    self.note(|walk| walk.mismatch(item.kind(), "string"));
-                    Value::Null
-                }
-            });
-            self.path.pop();
-        }
-        Ok(if items.is_empty() { Value::Null } else { Value::Array(items) })
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("api.rbac.v1.Subject", subject),
     ("api.resource.v1.DeviceSubRequest", device_request),
     ("api.resource.v1.ExactDeviceRequest", device_request),
+    ("apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion", conversion),
     ("apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition", definition),
     (
         "apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec",
@@ -143,6 +144,17 @@ fn subject(subject: &mut Value) {
 fn device_request(request: &mut Value) {
     if request.text("allocationMode") == "ExactCount" && request.int("count") == 0 {
         request["count"] = 1.into();
+    }
+}
+
+/// The server keeps what a webhook has, but not the webhook: one that has nothing is none.
+fn conversion(conversion: &mut Value) {
+    let Value::Object(members) = conversion else { return };
+    let is_nothing = members.get("webhook").is_some_and(|webhook| {
+        webhook["clientConfig"].is_null() && webhook["conversionReviewVersions"].is_null()
+    });
+    if is_nothing {
+        members.remove("webhook");
     }
 }
 

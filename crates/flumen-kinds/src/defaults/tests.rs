@@ -217,3 +217,19 @@ fn names_of_a_definition_follow_its_kind() {
     assert_eq!(object["spec"]["conversion"], json!({ "strategy": "None" }));
     assert_eq!(object["status"]["storedVersions"], json!(["v2"]));
 }
+
+#[test]
+fn a_conversion_webhook_without_anything_is_none() {
+    let check = |webhook: Value, expected: Value| {
+        let conversion = json!({ "strategy": "None", "webhook": webhook });
+        let of = kind("apiextensions.k8s.io", "CustomResourceDefinition");
+        let object = defaulted(of, json!({ "spec": { "conversion": conversion } }));
+        assert_eq!(object["spec"]["conversion"]["webhook"], expected);
+    };
+    check(json!({}), Value::Null);
+    check(json!({ "conversionReviewVersions": null }), Value::Null);
+    let versions = json!({ "conversionReviewVersions": ["v1"] });
+    check(versions.clone(), versions);
+    let config = json!({ "clientConfig": {}, "conversionReviewVersions": null });
+    check(config.clone(), config);
+}

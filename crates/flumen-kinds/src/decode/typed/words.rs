@@ -26,12 +26,12 @@ impl Walk<'_> {
 
     pub(super) fn mismatch(&self, what: &str, go_type: &str) -> String {
         let mut path = String::new();
-        for step in self.path.iter().skip(self.start) {
+        for step in &self.path {
             if let Step::Field(of, name) = step {
                 leaf::push_field(&mut path, self.api, of, name);
             }
         }
-        match self.owner {
+        match self.reader.or(self.owner) {
             Some(owner) => format!(
                 "json: cannot unmarshal {what} into Go struct field {}.{path} of type {go_type}",
                 owner.go_name()
