@@ -5,7 +5,7 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     max_concurrent: usize,
     tried: AtomicBool,
     connected: AtomicBool,
+    pub(crate) requests: AtomicU64,
+    /// Of those that are over.
     pub(crate) account: Account,
     pub(crate) kinds: discovery::Cache,
 }
@@ -75,6 +77,7 @@ impl Client {
             max_concurrent,
             tried: AtomicBool::new(false),
             connected: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
             account: Account::default(),
             kinds: discovery::Cache::default(),
         };
@@ -110,7 +113,7 @@ impl Client {
 
     /// How many requests were sent so far, by all clones.
     pub fn requests(&self) -> u64 {
-        self.account().values().sum()
+        self.shared.requests.load(Ordering::Relaxed)
     }
 
     /// How often the server was asked in which way and what it answered, by all clones.

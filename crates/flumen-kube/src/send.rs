@@ -1,6 +1,6 @@
 //! Requests: sent, answered, and sent again where that helps.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use arcstr::ArcStr;
 use bytes::Bytes;
@@ -165,6 +165,7 @@ impl Client {
         let sent = request
             .to_http(self.identity())
             .map_err(|_| Error::InvalidName { name: request.shown() })?;
+        shared.requests.fetch_add(1, Ordering::Relaxed);
         let patience = self.patience();
         let response = timeout_at(patience.end, shared.http.send(sent)).await;
         shared.first_try_is_over();

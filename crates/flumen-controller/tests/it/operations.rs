@@ -157,7 +157,7 @@ fn a_deployment_of_flux_that_runs_stops_the_start() {
     let part = json!({"app.kubernetes.io/part-of": "flux"});
     deployment("helm-controller", &part, 1);
     deployment("kustomize-controller", &part, 0);
-    let mut shard = part.clone();
+    let mut shard = part;
     shard["app.kubernetes.io/component"] = json!("source-controller");
     deployment("source-controller-shard1", &shard, 2);
 
