@@ -34,6 +34,7 @@ pub(crate) use depends::{
 };
 pub(crate) use finalize::ALLOW_LARGE_PRUNE;
 pub use flux_components::is_flux_component;
+pub(crate) use late::UNKNOWN_KINDS;
 pub(crate) use pass::reconcile;
 pub use settings::owner;
 pub(crate) use settings::takeover;

@@ -17,7 +17,8 @@ use crate::{
     },
     index::Index,
     kustomization::{
-        ALLOW_LARGE_PRUNE, ARTIFACT_FAILED, DEPENDENCY_NOT_READY, depends_on, depends_on_objects,
+        ALLOW_LARGE_PRUNE, ARTIFACT_FAILED, DEPENDENCY_NOT_READY, UNKNOWN_KINDS, depends_on,
+        depends_on_objects,
         drift::{MODE, Mode},
         has_expression_on,
     },
@@ -26,7 +27,7 @@ use crate::{
 };
 
 /// Annotations that change what a pass does.
-const SETTINGS: [&str; 2] = [MODE, ALLOW_LARGE_PRUNE];
+const SETTINGS: [&str; 3] = [MODE, ALLOW_LARGE_PRUNE, UNKNOWN_KINDS];
 
 /// What the caches have seen.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ fn is_asked<K: flumen_api::Kind>(change: &Change<K>) -> bool {
 }
 
 /// The annotations that say how an object is reconciled.
-fn settings<K: flumen_api::Kind>(object: &K) -> [Option<&String>; 2] {
+fn settings<K: flumen_api::Kind>(object: &K) -> [Option<&String>; 3] {
     SETTINGS.map(|name| object.metadata().annotations.get(name))
 }
 

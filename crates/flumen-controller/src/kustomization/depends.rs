@@ -218,6 +218,22 @@ async fn read(controller: &Controller, id: &ObjectId) -> Result<Arc<Node>, Unmet
     })
 }
 
+/// All Kustomizations that one depends on, also through others. It may be among them.
+pub(super) fn ahead(controller: &Controller, object: &Kustomization) -> BTreeSet<Name> {
+    let mut ahead = BTreeSet::new();
+    let mut next: Vec<Name> = depends_on(object).collect();
+    while let Some(name) = next.pop() {
+        if ahead.contains(&name) {
+            continue;
+        }
+        if let Some(Ok(there)) = controller.kustomizations.get(&name.0, &name.1) {
+            next.extend(depends_on(&there));
+        }
+        ahead.insert(name);
+    }
+    ahead
+}
+
 /// The way from an object back to itself along its dependencies, if there is one.
 fn cycle(controller: &Controller, object: &Kustomization) -> Option<String> {
     let start = (object.metadata.namespace.clone(), object.metadata.name.clone());

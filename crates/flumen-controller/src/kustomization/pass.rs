@@ -30,6 +30,7 @@ use super::{
     drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize, flux_components,
+    late::fails_unknown_kinds,
     memory::Remembered,
     outcome::{
         PROGRESSING, Revision, SUCCEEDED, close, fail, handle_request, lines, lines_of_writes,
@@ -179,8 +180,9 @@ impl Pass<'_> {
     async fn work(&self) -> Result<(), Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
-        let mode =
-            Mode::of(&object).map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
+        let invalid = |error| Failure::terminal("InvalidAnnotation", error);
+        let mode = Mode::of(&object).map_err(invalid)?;
+        fails_unknown_kinds(controller, &object).map_err(invalid)?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         self.state().revision = Some(Revision::of(&artifact));

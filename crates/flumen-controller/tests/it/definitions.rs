@@ -240,6 +240,27 @@ fn as_in_flux_a_kind_that_nobody_defines_keeps_everything_back() {
 }
 
 #[test]
+fn a_kustomization_can_ask_for_what_flux_does() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("one", &[RELEASE, WIDGET])]);
+    create(&stage, "one", json!({"suspend": true}));
+    let unknown_kinds = |value: Value| {
+        let annotations = json!({"kustomize.toolkit.fluxcd.io/unknown-kinds": value});
+        stage.patch("Kustomization", "one", &json!({"metadata": {"annotations": annotations}}));
+    };
+    unknown_kinds(json!("fail"));
+    stage.patch("Kustomization", "one", &json!({"spec": {"suspend": false}}));
+    until_missed(&stage, "one", Fail);
+    assert!(stage.get("HelmRelease", "widget-operator").is_none());
+    unknown_kinds(json!("Fail"));
+    let message = stage.until_failed("one", "InvalidAnnotation");
+    assert!(message.ends_with("is \"Fail\": use \"fail\" or \"defer\", or remove it"), "{message}");
+    unknown_kinds(Value::Null);
+    Stage::until("the release is applied", || stage.get("HelmRelease", "widget-operator"));
+    until_missed(&stage, "one", Defer);
+}
+
+#[test]
 fn a_wait_for_a_kind_that_no_controller_serves_says_so() {
     let Some(stage) = start(Defer) else { return };
     push(&stage, &[("one", &[RELEASE])]);
