@@ -5,6 +5,7 @@ use std::time::Duration;
 use flumen_controller::Options;
 use flumen_kube::Client;
 use flumen_local::Home;
+use flumen_source::{Storage, StorageError};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -24,6 +25,7 @@ pub(crate) async fn start(
     patience: Duration,
     ui: &Ui,
 ) -> Result<LocalController, CommandError> {
+    refuse_second(home)?;
     bootstrap.install(client, patience).await?;
     bootstrap.ask_for_passes(client).await?;
     if !bootstrap.skipped.is_empty() {
@@ -36,6 +38,22 @@ pub(crate) async fn start(
         ..Options::default()
     };
     LocalController::start(&home.kubeconfig(), options)
+}
+
+/// The process that reconciles on a cluster follows its own directories and no others.
+fn refuse_second(home: &Home) -> Result<(), CommandError> {
+    match Storage::open(&home.artifacts()) {
+        Err(StorageError::InUse { .. }) => {
+            Err(Failure::new("another `flumen up` reconciles on this cluster already")
+                .hint(
+                    "what is saved in its directory is delivered at once, and `flumen get all -A` shows it; \
+                     for another directory end it with `flumen down`, or run a second cluster with `--data DIR`",
+                )
+                .into())
+        }
+        Err(error) => Err(Failure::new(error.to_string()).within("opening the artifacts").into()),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Says what happens until everything is ready, then prints the tree.

@@ -5,14 +5,11 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use flumen_controller::{Options, RunError};
+use flumen_controller::Options;
 use flumen_kube::{Client, ConnectOptions};
 use tokio::sync::oneshot;
 
 use crate::error::{CommandError, Failure};
-
-/// Said when its directory cannot be used.
-const ANOTHER: &str = "if a controller runs for this cluster already, `flumen down` ends both";
 
 /// A controller that runs for as long as this lives.
 pub(crate) struct LocalController {
@@ -36,13 +33,7 @@ impl LocalController {
                 let client = connect(kubeconfig).await?;
                 let stop = async { drop(stopped.await) };
                 let ended = flumen_controller::run(client, options, stop).await;
-                ended.map_err(|error| {
-                    let failure = Failure::new(error.to_string());
-                    match error {
-                        RunError::Storage(_) => failure.hint(ANOTHER),
-                        _ => failure,
-                    }
-                })
+                ended.map_err(|error| Failure::new(error.to_string()))
             };
             if let Err(failure) = runtime.block_on(work) {
                 let _ = tell.send(failure.within("running the controller"));

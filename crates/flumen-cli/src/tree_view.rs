@@ -41,7 +41,12 @@ pub(crate) async fn of(client: &Client, applied: &[ObjectId]) -> Result<String, 
     let mut roots = Roots::new();
     for id in applied {
         let Some(resource) = client.resource(&id.gvk).await? else { continue };
-        let namespace = if resource.namespaced { id.namespace.as_str() } else { "" };
+        // Those that name no namespace were applied to that of the client.
+        let namespace = match id.namespace.as_str() {
+            _ if !resource.namespaced => "",
+            "" => client.namespace(),
+            named => named,
+        };
         let name = ObjectName { resource: &resource, namespace, name: &id.name };
         if let Some(object) = client.get(name).await? {
             roots.entry(namespace.to_owned()).or_default().push(Branch::of(&object));

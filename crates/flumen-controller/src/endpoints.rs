@@ -46,7 +46,7 @@ impl Endpoints {
         let of_metrics = controller.clone();
         let metrics = move |path: &str| {
             (path == "/metrics").then(|| {
-                let text = of_metrics.metrics.text(&of_metrics.queue);
+                let text = of_metrics.metrics.text(&of_metrics.queue, &of_metrics.client);
                 (StatusCode::OK, metrics::CONTENT_TYPE, text)
             })
         };

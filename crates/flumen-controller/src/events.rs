@@ -2,9 +2,10 @@
 //!
 //! They are posted by a task of their own, in the order in which they come, so that no pass waits for them.
 
+mod remembered;
 mod similar;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, ObjectName, PatchType, Resource};
@@ -12,11 +13,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use self::similar::{EventKey, Similar};
+use self::{
+    remembered::{Posted, Remembered},
+    similar::Similar,
+};
 use crate::{json::tree, references::core_resource};
 
-/// Events that are remembered, so that one that comes again is counted and not posted anew.
-const REMEMBERED: usize = 1024;
 /// Annotations of an object with this prefix are copied to its events.
 const COPIED: &str = "event.toolkit.fluxcd.io/";
 /// The longest message that a server takes.
@@ -106,47 +108,35 @@ async fn post_all(
     mut events: mpsc::UnboundedReceiver<Value>,
     component: &'static str,
 ) {
-    let mut posted: VecDeque<Posted> = VecDeque::new();
+    let mut posted = Remembered::default();
     let mut similar = Similar::default();
     while let Some(event) = events.recv().await {
         let (event, key) = similar.combine(event, Timestamp::now());
-        let known = posted.iter().position(|known| known.key == key);
-        let known = known.and_then(|index| posted.remove(index));
-        match post_or_count(&client, event, key, known, component).await {
-            Ok(now) => posted.push_back(now),
+        let known = posted.take(&key);
+        match post_or_count(&client, event, known, component).await {
+            Ok(now) => posted.put(key, now),
             Err(error) => tracing::warn!(%error, "cannot post an event"),
         }
-        if posted.len() > REMEMBERED {
-            posted.pop_front();
-        }
     }
-}
-
-/// An event that is on the cluster.
-struct Posted {
-    key: EventKey,
-    name: String,
-    count: u64,
 }
 
 async fn post_or_count(
     client: &Client,
     event: Value,
-    key: EventKey,
     known: Option<Posted>,
     manager: &str,
 ) -> Result<Posted, flumen_kube::Error> {
-    if let Some(Posted { name, count, .. }) = known {
+    if let Some(Posted { name, count }) = known {
         let count = count + 1;
         match count_again(client, &event, &name, count, manager).await {
-            Ok(()) => return Ok(Posted { key, name, count }),
+            Ok(()) => return Ok(Posted { name, count }),
             // Events do not live for ever.
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
     }
     let name = post(client, event, manager).await?;
-    Ok(Posted { key, name, count: 1 })
+    Ok(Posted { name, count: 1 })
 }
 
 async fn post(client: &Client, event: Value, manager: &str) -> Result<String, flumen_kube::Error> {

@@ -25,11 +25,16 @@ mod settings;
 mod store;
 mod target;
 mod teardown;
+mod unserved;
 mod words;
 
-pub(crate) use depends::{depends_on, depends_on_objects, has_expression_on};
+pub(crate) use artifact::REASON as ARTIFACT_FAILED;
+pub(crate) use depends::{
+    REASON as DEPENDENCY_NOT_READY, depends_on, depends_on_objects, has_expression_on,
+};
 pub(crate) use finalize::ALLOW_LARGE_PRUNE;
 pub use flux_components::is_flux_component;
+pub(crate) use late::UNKNOWN_KINDS;
 pub(crate) use pass::reconcile;
 pub use settings::owner;
 pub(crate) use settings::takeover;

@@ -18,6 +18,7 @@ mod index;
 mod json;
 mod key;
 mod kustomization;
+mod malformed;
 mod metrics;
 mod options;
 mod queue;

@@ -1,5 +1,7 @@
 //! What Prometheus asks for, under the names that dashboards for Flux know.
 
+mod process;
+
 use std::{
     collections::HashMap,
     sync::{
@@ -9,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_kube::Client;
 use prometheus_client::{
     encoding::text::encode,
     metrics::{
@@ -21,6 +24,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
+use self::process::Process;
 use crate::{
     Key, Kind,
     queue::{Next, Queue},
@@ -61,6 +65,8 @@ pub(crate) struct Metrics {
     unfinished: Seconds<2>,
     longest: Seconds<2>,
     leader: Gauges<1>,
+    requests: Counters<3>,
+    process: Process,
     /// Since when passes are under way.
     running: Mutex<HashMap<Key, Instant>>,
 }
@@ -121,6 +127,8 @@ impl Metrics {
             ),
             leader: new
                 .family("leader_election_master_status", "Whether the lease is ours: 1 if it is"),
+            requests: new.family("rest_client_requests", "Requests to the API server"),
+            process: Process::new(&mut new),
             running: Mutex::default(),
             registry,
         };
@@ -188,12 +196,30 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn text(&self, queue: &Queue) -> String {
+    pub(crate) fn text(&self, queue: &Queue, client: &Client) -> String {
         self.look_at(queue);
+        self.count_requests(client);
+        self.process.look();
         let mut text = String::new();
         // Writing into a string cannot fail.
         let _ = encode(&mut text, &self.registry);
-        text
+        in_order(&text)
+    }
+
+    /// Brings the counters to what the client has counted.
+    fn count_requests(&self, client: &Client) {
+        let address = client.address();
+        let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        for (asked, count) in client.account() {
+            let code = asked.code.map_or_else(|| "<error>".to_owned(), |code| code.to_string());
+            let counter = self.requests.get_or_create_owned(&[
+                ("code", code),
+                ("host", host.to_owned()),
+                ("method", asked.method.to_owned()),
+            ]);
+            counter.inc_by(count.saturating_sub(counter.get()));
+        }
     }
 
     /// Notes what only counts at the moment of asking.
@@ -219,11 +245,40 @@ impl Metrics {
     }
 }
 
+/// Puts the series of each metric into the order of their labels; the library keeps them in none.
+///
+/// Several lines can belong to a series, and the first of each has the same name.
+fn in_order(text: &str) -> String {
+    let mut ordered = String::with_capacity(text.len());
+    let mut series: Vec<Vec<&str>> = Vec::new();
+    let name = |line: &str| line.split(['{', ' ']).next().unwrap_or_default().to_owned();
+    let mut first_name = String::new();
+    let mut write = |series: &mut Vec<Vec<&str>>| {
+        series.sort();
+        ordered.extend(series.drain(..).flatten());
+    };
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('#') {
+            write(&mut series);
+            first_name.clear();
+            series.push(vec![line]);
+            write(&mut series);
+        } else if first_name.is_empty() || name(line) == first_name {
+            first_name = name(line);
+            series.push(vec![line]);
+        } else if let Some(last) = series.last_mut() {
+            last.push(line);
+        }
+    }
+    write(&mut series);
+    ordered
+}
+
 /// Makes metrics and gives them their names. The library adds `_total` to those of counters.
-struct Named<'r>(&'r mut Registry);
+pub(crate) struct Named<'r>(&'r mut Registry);
 
 impl Named<'_> {
-    fn family<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+    pub(crate) fn family<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
         let metric = M::default();
         self.0.register(name, help, metric.clone());
         metric
@@ -262,4 +317,21 @@ fn of_outcome(kind: Kind, result: &str) -> Labels<2> {
 fn of_queue(kind: Kind) -> Labels<2> {
     let name = kind.as_str().to_lowercase();
     [("name", name.clone()), ("controller", name)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_have_an_order() {
+        let text = "# TYPE a counter\na_total{x=\"2\"} 1\na_total{x=\"1\"} 1\n# TYPE b histogram\n\
+            b_sum{x=\"2\"} 3\nb_bucket{le=\"1\",x=\"2\"} 0\nb_bucket{le=\"+Inf\",x=\"2\"} 1\n\
+            b_sum{x=\"1\"} 4\nb_bucket{le=\"1\",x=\"1\"} 0\n# EOF\n";
+        let ordered = "# TYPE a counter\na_total{x=\"1\"} 1\na_total{x=\"2\"} 1\n# TYPE b histogram\n\
+            b_sum{x=\"1\"} 4\nb_bucket{le=\"1\",x=\"1\"} 0\n\
+            b_sum{x=\"2\"} 3\nb_bucket{le=\"1\",x=\"2\"} 0\nb_bucket{le=\"+Inf\",x=\"2\"} 1\n# EOF\n";
+        assert_eq!(in_order(text), ordered);
+        assert_eq!(in_order(ordered), ordered);
+    }
 }

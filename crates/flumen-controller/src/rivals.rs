@@ -82,24 +82,35 @@ async fn look(client: &Client, options: &Options) -> Result<BTreeSet<Rival>, Err
     }
     if !waits {
         for name in lease_names(options.selector.as_deref()) {
-            rivals.extend(fresh_lease(client, &options.runtime_namespace, &name).await?);
+            let lease = fresh_lease(client, &options.runtime_namespace, &name).await;
+            rivals.extend(if_allowed(lease)?);
         }
     }
     Ok(rivals)
 }
 
-/// What is marked as Flux's, anywhere if we may look there, and everything in the namespace that Flux usually has.
+/// What is marked as Flux's anywhere, and everything in the namespace that Flux usually has, as far as we may look there.
 async fn deployments(client: &Client, namespace: &str) -> Result<Vec<Node>, Error> {
     let resource = resource("apps/v1", "Deployment", "deployments");
     let marked = ListOptions { label_selector: Some(PART_OF_FLUX), ..ListOptions::default() };
-    let mut found = match client.list(&resource, marked).await {
-        Ok(listed) => listed.items,
-        Err(error) if error.is_forbidden() => Vec::new(),
-        Err(error) => return Err(error),
-    };
     let here = ListOptions { namespace: Some(namespace), ..ListOptions::default() };
-    found.extend(client.list(&resource, here).await?.items);
+    let mut found = Vec::new();
+    for options in [marked, here] {
+        let listed = client.list(&resource, options).await.map(|listed| listed.items);
+        found.extend(if_allowed(listed)?);
+    }
     Ok(found)
+}
+
+/// Nothing, where we may not look; that is said.
+fn if_allowed<T: Default>(found: Result<T, Error>) -> Result<T, Error> {
+    match found {
+        Err(error) if error.is_forbidden() => {
+            tracing::warn!(%error, "cannot look everywhere for a running Flux");
+            Ok(T::default())
+        }
+        found => found,
+    }
 }
 
 /// Whether it is one of the controllers that do what we do. A copy for some of the objects has another name and the same label.

@@ -17,7 +17,8 @@ use crate::{
     },
     index::Index,
     kustomization::{
-        ALLOW_LARGE_PRUNE, depends_on, depends_on_objects,
+        ALLOW_LARGE_PRUNE, ARTIFACT_FAILED, DEPENDENCY_NOT_READY, UNKNOWN_KINDS, depends_on,
+        depends_on_objects,
         drift::{MODE, Mode},
         has_expression_on,
     },
@@ -26,7 +27,7 @@ use crate::{
 };
 
 /// Annotations that change what a pass does.
-const SETTINGS: [&str; 2] = [MODE, ALLOW_LARGE_PRUNE];
+const SETTINGS: [&str; 3] = [MODE, ALLOW_LARGE_PRUNE, UNKNOWN_KINDS];
 
 /// What the caches have seen.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ fn is_asked<K: flumen_api::Kind>(change: &Change<K>) -> bool {
 }
 
 /// The annotations that say how an object is reconciled.
-fn settings<K: flumen_api::Kind>(object: &K) -> [Option<&String>; 2] {
+fn settings<K: flumen_api::Kind>(object: &K) -> [Option<&String>; 3] {
     SETTINGS.map(|name| object.metadata().annotations.get(name))
 }
 
@@ -107,7 +108,7 @@ pub(crate) fn handle(controller: &Controller, news: News) {
         }
         News::Depended(id) => {
             for dependant in index.dependants_on_object(&id) {
-                wake_waiting(controller, dependant);
+                wake_waiting(controller, dependant, DEPENDENCY_NOT_READY);
             }
         }
         News::Established(kind) => {
@@ -133,8 +134,15 @@ fn of_source(controller: &Controller, index: &Index, news: OfSource) {
     }
     let revision =
         |artifact: &Option<Artifact>| artifact.as_ref().map(|artifact| artifact.revision.clone());
+    let stored =
+        |artifact: &Option<Artifact>| artifact.as_ref().map(|artifact| artifact.last_update_time);
     if revision(&news.before) != revision(&news.after) {
         wake_users(controller, index, &news.key, news.after.as_ref());
+    } else if stored(&news.before) != stored(&news.after) {
+        // What was lost is there again.
+        for user in index.users(&news.key) {
+            wake_waiting(controller, user, ARTIFACT_FAILED);
+        }
     }
     if news.is_asked {
         controller.queue.add(news.key, Trigger::Due);
@@ -159,7 +167,7 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
         for dependant in index.dependants(&change.name) {
             let object = kustomization(controller, dependant);
             if object.is_some_and(|object| has_expression_on(&object, &change.name)) {
-                wake_waiting(controller, dependant);
+                wake_waiting(controller, dependant, DEPENDENCY_NOT_READY);
             }
         }
     } else {
@@ -198,19 +206,17 @@ fn state(read: Option<&Read<Kustomization>>) -> Option<(bool, i64, i64, Option<&
 /// Wakes those who wait for a Kustomization.
 fn wake_dependants(controller: &Controller, index: &Index, name: &Name) {
     for dependant in index.dependants(name) {
-        wake_waiting(controller, dependant);
+        wake_waiting(controller, dependant, DEPENDENCY_NOT_READY);
     }
 }
 
-/// Wakes a Kustomization if it waits for a dependency.
-fn wake_waiting(controller: &Controller, name: &Name) {
+/// Wakes a Kustomization if it waits for this reason.
+fn wake_waiting(controller: &Controller, name: &Name, reason: &str) {
     let Some(object) = kustomization(controller, name) else { return };
     let key = key_of(name);
     let ready = condition(object.as_ref(), READY);
     // A pass that is under way may have looked a moment too early.
-    if ready.is_some_and(|ready| ready.reason == "DependencyNotReady")
-        || controller.queue.is_running(&key)
-    {
+    if ready.is_some_and(|ready| ready.reason == reason) || controller.queue.is_running(&key) {
         controller.queue.add(key, Trigger::Due);
     }
 }

@@ -1,6 +1,7 @@
 //! The client: one for each cluster, cheap to clone.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc,
@@ -12,7 +13,7 @@ use std::{
 use http::HeaderMap;
 use tokio::{sync::Semaphore, time::Instant};
 
-use crate::{ConnectOptions, Error, Identity, connect, discovery};
+use crate::{Asked, ConnectOptions, Error, Identity, account::Account, connect, discovery};
 
 mod requests;
 
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     tried: AtomicBool,
     connected: AtomicBool,
     pub(crate) requests: AtomicU64,
+    /// Of those that are over.
+    pub(crate) account: Account,
     pub(crate) kinds: discovery::Cache,
 }
 
@@ -75,6 +78,7 @@ impl Client {
             tried: AtomicBool::new(false),
             connected: AtomicBool::new(false),
             requests: AtomicU64::new(0),
+            account: Account::default(),
             kinds: discovery::Cache::default(),
         };
         Ok(Self { shared: Arc::new(shared), identity, deadline: None })
@@ -110,6 +114,11 @@ impl Client {
     /// How many requests were sent so far, by all clones.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// How often the server was asked in which way and what it answered, by all clones.
+    pub fn account(&self) -> BTreeMap<Asked, u64> {
+        self.shared.account.read()
     }
 
     pub(crate) fn shared(&self) -> &Shared {

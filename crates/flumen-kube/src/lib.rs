@@ -9,6 +9,7 @@
 //!                                   └─ discovery: kind ─▶ Resource
 //! ```
 
+mod account;
 mod client;
 mod cluster;
 mod connect;
@@ -24,6 +25,7 @@ mod transport;
 mod tree;
 mod watch;
 
+pub use account::Asked;
 pub use client::Client;
 pub use cluster::{
     ApplyOptions, Cluster, DeleteOptions, Event, List, ListOptions, ObjectName, PatchType,

@@ -169,6 +169,8 @@ impl Client {
         let patience = self.patience();
         let response = timeout_at(patience.end, shared.http.send(sent)).await;
         shared.first_try_is_over();
+        let code = response.as_ref().ok().and_then(|answer| answer.as_ref().ok());
+        shared.account.note(&request.method, code.map(|answer| answer.status().as_u16()));
         let response = match response {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(transport::classify(&shared.address, &error)),

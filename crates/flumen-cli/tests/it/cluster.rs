@@ -5,6 +5,7 @@
 
 mod apply;
 mod bad_input;
+mod controller;
 mod crash;
 mod flux;
 mod inventories;

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _},
     process::{Child, ChildStderr, Command, Stdio},
 };
 
@@ -74,6 +74,65 @@ fn the_example_becomes_ready_and_is_shown_as_a_tree() {
     ] {
         assert!(shown.contains(part), "no `{part}` in\n{shown}");
     }
+}
+
+#[test]
+fn the_example_comes_with_the_program() {
+    let scratch = Scratch::new();
+    let outcome = scratch.flumen(&["up", "--example", "flux-repo", "--ephemeral", "--once"]);
+    assert!(outcome.succeeded(), "{}", outcome.stderr);
+    let shown = String::from_utf8_lossy(&outcome.stdout);
+    assert!(shown.contains("● Cache/shop/sessions  Resource is current"), "{shown}");
+}
+
+#[test]
+fn a_second_one_on_the_same_cluster_says_what_to_do() {
+    let scratch = with_example();
+    let mut up = Running::start(&scratch, &["fleet"]);
+    up.until(&["everything is ready"]);
+    scratch.check_refused(
+        &["up", "fleet", "--data", "cluster", "--once"],
+        1,
+        &[
+            "another `flumen up` reconciles on this cluster already",
+            "`flumen down`",
+            "`--data DIR`",
+        ],
+    );
+    // Manifests that nobody reconciles can go there all the same, into the namespace of the cluster.
+    let plain = scratch.flumen(&["up", "a", "--data", "cluster", "--once"]);
+    assert!(plain.succeeded(), "{}", plain.stderr);
+    let shown = String::from_utf8_lossy(&plain.stdout);
+    assert!(shown.contains("ConfigMap/a"), "{shown}");
+}
+
+#[test]
+fn a_terminal_shows_the_tree_as_it_grows() {
+    let scratch = with_example();
+    let command = format!("{} up fleet --data cluster", binary().display());
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--flush", "--command", &command, "/dev/null"]);
+    script.current_dir(scratch.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+    let Ok(mut script) = script.spawn() else {
+        skip("the tree on a terminal", "`script` makes one, and is not there");
+        return;
+    };
+    let mut screen = script.stdout.take().expect("piped");
+    let mut drawn = Vec::new();
+    let mut piece = [0; 4096];
+    let has = |drawn: &[u8], text: &str| String::from_utf8_lossy(drawn).contains(text);
+    while !has(&drawn, "Deployment/shop/web  Deployment is available. Replicas: 2") {
+        let length = screen.read(&mut piece).expect("text");
+        assert!(length > 0, "it has ended:\n{}", String::from_utf8_lossy(&drawn));
+        drawn.extend_from_slice(&piece[..length]);
+    }
+    let ended = scratch.flumen(&["down", "--data", "cluster"]);
+    assert!(ended.succeeded(), "{}", ended.stderr);
+    let _ = script.wait();
+    // It is drawn again over what was there, from the first word on.
+    let drawn = String::from_utf8_lossy(&drawn);
+    let trees = drawn.matches("GitRepository/flux-system/flux-system").count();
+    assert!(trees > 1 && drawn.contains("\u{1b}["), "{drawn}");
 }
 
 #[test]

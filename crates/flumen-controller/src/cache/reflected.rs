@@ -8,15 +8,19 @@ use std::{
 use flumen_api::{Kind, Malformed};
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text, to_json};
+use serde_json::Value;
 use tokio::sync::watch;
 
-use super::follow::{Followed, Observer, Scope, follow, version};
+use super::{
+    Unreadable,
+    follow::{Followed, Observer, Scope, follow, version},
+};
 
 /// Namespace and name.
 pub(crate) type Name = (String, String);
 
-/// An object, or why it cannot be read.
-pub(crate) type Read<K> = Result<Arc<K>, Arc<Malformed>>;
+/// An object, or what can be read of one that is malformed.
+pub(crate) type Read<K> = Result<Arc<K>, Arc<Unreadable<K>>>;
 
 /// What has happened to an object.
 #[derive(Debug)]
@@ -151,14 +155,18 @@ pub(super) fn name(object: &Node) -> Name {
 
 fn read<K: Kind>(object: &Node) -> Read<K> {
     let (namespace, name) = name(object);
-    let malformed = |reason: String| Malformed {
-        kind: K::KIND,
-        namespace: namespace.clone(),
-        name: name.clone(),
-        field: String::new(),
-        reason,
+    let json = to_json(object).map_err(|error| error.to_string());
+    let value =
+        json.and_then(|json| serde_json::from_str(&json).map_err(|error| error.to_string()));
+    let (value, malformed) = match value {
+        Ok(value) => match flumen_api::read(&value) {
+            Ok(object) => return Ok(Arc::new(object)),
+            Err(malformed) => (value, malformed),
+        },
+        Err(reason) => {
+            let field = String::new();
+            (Value::Null, Malformed { kind: K::KIND, namespace, name, field, reason })
+        }
     };
-    let json = to_json(object).map_err(|error| malformed(error.to_string()))?;
-    let value = serde_json::from_str(&json).map_err(|error| malformed(error.to_string()))?;
-    flumen_api::read(&value).map(Arc::new).map_err(Arc::new)
+    Err(Arc::new(Unreadable::new(&value, &malformed)))
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::REMEMBERED;
+use super::remembered::REMEMBERED;
 
 /// As many different messages are one event.
 const COMBINED_FROM: usize = 10;
@@ -24,7 +24,7 @@ struct Subject {
 }
 
 /// What makes two events the same, so that the second is only counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EventKey {
     subject: Subject,
     /// `None` for the one that stands for many.

@@ -19,7 +19,7 @@ use crate::{
     status::resource,
 };
 
-const REASON: &str = "DependencyNotReady";
+pub(crate) const REASON: &str = "DependencyNotReady";
 
 /// Names of the Kustomizations that one depends on.
 pub(crate) fn depends_on(object: &Kustomization) -> impl Iterator<Item = (String, String)> {
@@ -216,6 +216,22 @@ async fn read(controller: &Controller, id: &ObjectId) -> Result<Arc<Node>, Unmet
         let plural = format!("{}{dot}{}", resource.plural, gvk.group);
         not_found(&format!("{plural} \"{name}\" not found"))
     })
+}
+
+/// All Kustomizations that one depends on, also through others. It may be among them.
+pub(super) fn ahead(controller: &Controller, object: &Kustomization) -> BTreeSet<Name> {
+    let mut ahead = BTreeSet::new();
+    let mut next: Vec<Name> = depends_on(object).collect();
+    while let Some(name) = next.pop() {
+        if ahead.contains(&name) {
+            continue;
+        }
+        if let Some(Ok(there)) = controller.kustomizations.get(&name.0, &name.1) {
+            next.extend(depends_on(&there));
+        }
+        ahead.insert(name);
+    }
+    ahead
 }
 
 /// The way from an object back to itself along its dependencies, if there is one.

@@ -18,6 +18,7 @@ use super::{
     outcome::{PROGRESSING, step_message},
     pass::Pass,
     target::Target,
+    unserved::InVain,
 };
 use crate::events::Severity;
 
@@ -49,9 +50,9 @@ impl Pass<'_> {
             return Ok(());
         }
         self.step("Running health checks", revision);
+        let running = step_message("Running health checks", revision, object);
         {
             let mut state = self.state();
-            let running = step_message("Running health checks", revision, &state.object);
             let now = Timestamp::now();
             set_condition(
                 &mut state.object,
@@ -72,7 +73,8 @@ impl Pass<'_> {
             watched: target.is_ours.then(|| self.controller.owned.clone() as Arc<dyn Watched>),
         };
         self.waits.notify_one();
-        let outcome = until_healthy(&target.client, &waited, &options, &flumen_apply::Silent).await;
+        let in_vain = InVain::new(self, running);
+        let outcome = until_healthy(&target.client, &waited, &options, &in_vain).await;
         let took = GoDuration(began.elapsed());
         let now = Timestamp::now();
         let was_healthy = {
@@ -94,7 +96,10 @@ impl Pass<'_> {
             Err(error) => {
                 let reason = "HealthCheckFailed";
                 let unhealthy = ConditionStatus::False;
-                let cause = error.to_string();
+                let cause = match in_vain.reason() {
+                    Some(reason) => format!("{error}; {reason}"),
+                    None => error.to_string(),
+                };
                 let mut state = self.state();
                 set_condition(&mut state.object, HEALTHY, unhealthy, reason, &cause, now);
                 let message = format!("health check failed after {took}: {cause}");

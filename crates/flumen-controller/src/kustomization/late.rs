@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use flumen_api::{ConditionStatus, READY, mark_reconciling, set_condition};
+use flumen_api::{ConditionStatus, Kustomization, READY, mark_reconciling, set_condition};
 use flumen_apply::{Change, Error};
 use flumen_kube::Cluster as _;
 use flumen_object::{Gvk, ObjectId};
@@ -16,9 +16,32 @@ use super::{
     words,
 };
 use crate::{
+    Controller,
     cache::{GroupKind, reflected::Name},
     queue::Next,
 };
+
+/// The annotation of a Kustomization that says what becomes of objects whose kind is not served yet: `defer`, or `fail` as
+/// in Flux. Without it the flag of the controller decides.
+pub(crate) const UNKNOWN_KINDS: &str = "kustomize.toolkit.fluxcd.io/unknown-kinds";
+
+/// Whether kinds that are not served fail a Kustomization at once.
+pub(super) fn fails_unknown_kinds(
+    controller: &Controller,
+    object: &Kustomization,
+) -> Result<bool, String> {
+    match object.metadata.annotations.get(UNKNOWN_KINDS).map(String::as_str) {
+        None => Ok(!controller.options.defer_unknown_kinds),
+        Some("fail") => Ok(true),
+        Some("defer") => Ok(false),
+        Some(other) => {
+            let other: String = other.chars().take(64).collect();
+            Err(format!(
+                "annotation {UNKNOWN_KINDS} is {other:?}: use \"fail\" or \"defer\", or remove it"
+            ))
+        }
+    }
+}
 
 impl Pass<'_> {
     pub(super) fn name(&self) -> Name {

@@ -30,6 +30,7 @@ use super::{
     drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize, flux_components,
+    late::fails_unknown_kinds,
     memory::Remembered,
     outcome::{
         PROGRESSING, Revision, SUCCEEDED, close, fail, handle_request, lines, lines_of_writes,
@@ -42,6 +43,7 @@ use super::{
 use crate::{
     Controller, Key,
     events::Severity,
+    malformed,
     queue::Next,
     status::{self, with_finalizer},
 };
@@ -57,9 +59,9 @@ pub(crate) async fn reconcile(
 ) -> Next {
     let object = match controller.kustomizations.get(&key.namespace, &key.name) {
         Some(Ok(object)) => object,
-        Some(Err(malformed)) => {
-            tracing::error!(object = %key, error = %malformed, "cannot be read");
-            return Next::Rest;
+        Some(Err(object)) => {
+            let to = (controller.kustomizations.as_ref(), &controller.kustomize_events);
+            return malformed::tell(controller, key, &object, to, STATUS_MANAGER).await;
         }
         None => {
             controller.memory.forget(key);
@@ -178,8 +180,9 @@ impl Pass<'_> {
     async fn work(&self) -> Result<(), Failure> {
         let (controller, object) = (self.controller, self.object());
         let retry = object.spec.retry_interval();
-        let mode =
-            Mode::of(&object).map_err(|error| Failure::terminal("InvalidAnnotation", error))?;
+        let invalid = |error| Failure::terminal("InvalidAnnotation", error);
+        let mode = Mode::of(&object).map_err(invalid)?;
+        fails_unknown_kinds(controller, &object).map_err(invalid)?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
         self.state().revision = Some(Revision::of(&artifact));
@@ -187,7 +190,7 @@ impl Pass<'_> {
 
         let revision = artifact.revision.as_str();
         self.step("Fetching manifests", revision);
-        let tree = artifact::tree(controller, &artifact).await?;
+        let tree = artifact::tree(controller, &object, &artifact).await?;
         build::check_path(&tree, &object.spec.path)
             .map_err(|error| Failure::of_work("ArtifactFailed", error, retry))?;
 

@@ -7,7 +7,10 @@ use flumen_apply::{Owner, Prune, Watched};
 use flumen_diff::{FormerManager, IgnoreRule, IgnoreRules, Operation, Selector, Takeover};
 use flumen_health::{HealthCheck, HealthRules};
 
-use super::{GROUP, MANAGER, failure::Failure, finalize, outcome::INVALID_CEL, target::Target};
+use super::{
+    GROUP, MANAGER, failure::Failure, finalize, late::fails_unknown_kinds, outcome::INVALID_CEL,
+    target::Target,
+};
 use crate::{Controller, Key};
 
 /// Who applies the objects of a Kustomization.
@@ -53,7 +56,8 @@ fn common_options(
     let mut options = flumen_apply::Options::new(owner(key));
     options.timeout = object.spec.timeout();
     options.concurrency = controller.options.concurrent_requests;
-    options.strict_kinds = !controller.options.defer_unknown_kinds;
+    // A pass has refused what cannot be read, and who goes waits for no kind.
+    options.strict_kinds = fails_unknown_kinds(controller, object).unwrap_or_default();
     if target.is_ours {
         options.watched = Some(controller.owned.clone() as Arc<dyn Watched>);
     }

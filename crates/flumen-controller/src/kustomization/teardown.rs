@@ -5,13 +5,11 @@ use std::time::Duration;
 use flumen_api::{Kustomization, mark_reconciling};
 use jiff::Timestamp;
 
-use super::{STATUS_MANAGER, outcome::PROGRESSING};
+use super::{STATUS_MANAGER, depends::ahead, outcome::PROGRESSING};
 use crate::{Controller, Key, cache::reflected::Name, queue::Next, status};
 
 /// Who deletes several deletes them one after another. For so long one that others depend on waits for news of these.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
-/// At most so many names are listed in a message.
-const NAMED: usize = 10;
 
 /// What must happen before the objects of a deleted Kustomization may go; `None` when it is their turn.
 pub(super) async fn wait(
@@ -19,36 +17,47 @@ pub(super) async fn wait(
     key: &Key,
     object: &Kustomization,
 ) -> Option<Next> {
-    let dependants = dependants(controller, object);
-    if dependants.is_empty() {
-        return None;
-    }
-    let deleted: Vec<Name> = dependants
-        .into_iter()
-        .filter_map(|(name, is_deleted)| is_deleted.then_some(name))
-        .collect();
-    if deleted.is_empty() {
-        return unsettled(object).map(Next::After);
-    }
-    show(controller, key, object, &deleted).await;
-    // The last of them wakes us.
-    Some(Next::Rest)
-}
-
-/// Those that depend on a Kustomization, and whether they are deleted, too. Who is in a circle with it waits for nobody.
-fn dependants(controller: &Controller, object: &Kustomization) -> Vec<(Name, bool)> {
-    let this = (object.metadata.namespace.clone(), object.metadata.name.clone());
-    let index = controller.index();
-    let mut dependants: Vec<(Name, bool)> = Vec::new();
-    for name in index.dependants(&this) {
-        if let Some(Ok(there)) = controller.kustomizations.get(&name.0, &name.1) {
-            dependants.push((name.clone(), there.metadata.deletion_timestamp.is_some()));
+    match behind(controller, object) {
+        Behind::Nobody => None,
+        Behind::Others => unsettled(object).map(Next::After),
+        Behind::Deleted { first, are_more } => {
+            show(controller, key, object, &first, are_more).await;
+            // Each that goes wakes us.
+            Some(Next::Rest)
         }
     }
-    if !dependants.is_empty() && index.behind(&this).contains(&this) {
-        dependants.retain(|(name, _)| !index.behind(name).contains(&this));
+}
+
+/// Who depends on a deleted Kustomization.
+enum Behind {
+    Nobody,
+    /// None of them is deleted, too.
+    Others,
+    Deleted {
+        first: Name,
+        are_more: bool,
+    },
+}
+
+/// Who is in a circle with the object waits for nobody, and nobody for them.
+fn behind(controller: &Controller, object: &Kustomization) -> Behind {
+    let this = (object.metadata.namespace.clone(), object.metadata.name.clone());
+    let ahead = ahead(controller, object);
+    let index = controller.index();
+    let mut behind = Behind::Nobody;
+    for name in index.dependants(&this).filter(|name| !ahead.contains(name)) {
+        let Some(Ok(there)) = controller.kustomizations.get(&name.0, &name.1) else { continue };
+        let is_deleted = there.metadata.deletion_timestamp.is_some();
+        behind = match behind {
+            Behind::Deleted { first, .. } if is_deleted => {
+                return Behind::Deleted { first, are_more: true };
+            }
+            _ if is_deleted => Behind::Deleted { first: name.clone(), are_more: false },
+            Behind::Nobody => Behind::Others,
+            known => known,
+        };
     }
-    dependants
+    behind
 }
 
 /// How long it is until those who depend on a Kustomization would be deleted, too.
@@ -60,18 +69,16 @@ fn unsettled(object: &Kustomization) -> Option<Duration> {
     SETTLED_AFTER.checked_sub(since).filter(|rest| !rest.is_zero())
 }
 
-async fn show(controller: &Controller, key: &Key, object: &Kustomization, names: &[Name]) {
-    let mut list: Vec<String> =
-        names.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
-    if names.len() > NAMED {
-        list.push(format!("{} more", names.len() - NAMED));
-    }
-    let (what, depend) = match names {
-        [_] => ("Kustomization", "depends"),
-        _ => ("Kustomizations", "depend"),
-    };
-    let list = list.join(", ");
-    let message = format!("waiting for the deletion of {what} {list}, which {depend} on it");
+async fn show(
+    controller: &Controller,
+    key: &Key,
+    object: &Kustomization,
+    (namespace, name): &Name,
+    are_more: bool,
+) {
+    let rest = if are_more { " and others, which depend" } else { ", which depends" };
+    let message =
+        format!("waiting for the deletion of Kustomization {namespace}/{name}{rest} on it");
     let mut shown = object.clone();
     mark_reconciling(&mut shown, PROGRESSING, &message, Timestamp::now());
     match status::write(&controller.client, object, &shown, STATUS_MANAGER).await {

@@ -43,13 +43,22 @@ impl Artifacts {
         &self.registries
     }
 
+    /// The files of an artifact, if it is in our storage.
+    pub(crate) async fn stored_tree(
+        &self,
+        artifact: &Artifact,
+    ) -> Result<Option<Arc<dyn Tree>>, ArtifactError> {
+        let Ok(digest) = artifact.digest.parse() else { return Ok(None) };
+        match self.unpacked(digest).await {
+            Err(StorageError::Missing { .. }) => Ok(None),
+            known => Ok(Some(known?)),
+        }
+    }
+
     /// The files of an artifact. One that is not in our storage is fetched from where its source says.
     pub(crate) async fn tree(&self, artifact: &Artifact) -> Result<Arc<dyn Tree>, ArtifactError> {
-        if let Ok(digest) = artifact.digest.parse() {
-            match self.unpacked(digest).await {
-                Err(StorageError::Missing { .. }) => {}
-                known => return Ok(known?),
-            }
+        if let Some(tree) = self.stored_tree(artifact).await? {
+            return Ok(tree);
         }
         let owner = match Owner::of_path(&artifact.path) {
             Some(owner) => owner,
@@ -98,6 +107,11 @@ pub(crate) enum ArtifactError {
 }
 
 impl ArtifactError {
+    /// It is something else than its source says.
+    pub(crate) const fn is_other(&self) -> bool {
+        matches!(self, Self::Import(ImportError::DigestMismatch { .. }))
+    }
+
     /// It is not where its source says, and may be there soon.
     pub(crate) const fn is_missing(&self) -> bool {
         matches!(self, Self::Import(ImportError::NotFound))

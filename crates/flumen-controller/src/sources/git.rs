@@ -19,8 +19,8 @@ use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
 use super::pass::{
-    Class, FETCH_FAILED, Failure, INCLUDE_UNAVAILABLE, Produced, STORAGE_FAILED, SUCCEEDED, Source,
-    VERIFIED, owner,
+    BUILDING, Class, FETCH_FAILED, Failure, INCLUDE_UNAVAILABLE, Produced, STORAGE_FAILED,
+    SUCCEEDED, Source, Step, VERIFIED, owner,
 };
 use crate::{Controller, cache::Reflected, references};
 
@@ -57,11 +57,7 @@ impl Source for GitRepository {
         &controller.git_repositories
     }
 
-    async fn produce(
-        &mut self,
-        controller: &Controller,
-        step: &mut String,
-    ) -> Result<Produced, Failure> {
+    async fn produce(&mut self, controller: &Controller, step: &Step) -> Result<Produced, Failure> {
         let secrets = secrets(controller, self).await?;
         let source = GitSource::new(self, &secrets, &Limits::default())?;
         let included = included(controller, self)?;
@@ -72,7 +68,7 @@ impl Source for GitRepository {
             && self.status.observed_recurse_submodules == self.spec.recurse_submodules
             && self.status.observed_sparse_checkout == self.spec.sparse_checkout
             && digests(&self.status.included_artifacts) == digests(&artifacts)
-            && is_verified(self);
+            && is_verified(self, controller, &secrets);
         if let Some(known) = &self.status.artifact
             && settings_hold
             && source.resolve().await? == known.revision
@@ -85,8 +81,9 @@ impl Source for GitRepository {
         }
         let fetched = source.fetch().await?;
         let revision = fetched.revision.clone();
-        *step = format!("building artifact: new upstream revision '{revision}'");
+        step.set(format!("{BUILDING}: new upstream revision '{revision}'"));
         verify(self, &source, &fetched)?;
+        controller.artifacts.trust(&self.metadata.uid, secrets.keys_fingerprint());
         let subject = fetched.checkout.metadata.subject().to_owned();
         let mut parts = Vec::new();
         for (mut part, artifact) in included {
@@ -124,10 +121,18 @@ fn digests(artifacts: &[Artifact]) -> Vec<&str> {
     artifacts.iter().map(|artifact| artifact.digest.as_str()).collect()
 }
 
-/// Whether the stored artifact passed the verification that is asked for now. Keys may have changed since, so a source
-/// that is verified is fetched again in every pass.
-fn is_verified(object: &GitRepository) -> bool {
-    object.spec.verify.is_none() && condition(object, VERIFIED).is_none()
+/// Whether the stored artifact passed the verification that is asked for now, with the keys of now.
+fn is_verified(object: &GitRepository, controller: &Controller, secrets: &GitSecrets) -> bool {
+    match (&object.spec.verify, condition(object, VERIFIED)) {
+        (None, verified) => verified.is_none(),
+        (Some(_), None) => false,
+        (Some(_), Some(verified)) => {
+            let uid = &object.metadata.uid;
+            verified.status == ConditionStatus::True
+                && verified.observed_generation == object.metadata.generation
+                && controller.artifacts.is_trusted(uid, secrets.keys_fingerprint())
+        }
+    }
 }
 
 fn verify(
@@ -247,7 +252,10 @@ impl From<GitError> for Failure {
         Self {
             condition: FETCH_FAILED,
             reason: error.reason(),
-            message: error.to_string(),
+            message: match error.hint() {
+                Some(hint) => format!("{error}; {hint}"),
+                None => error.to_string(),
+            },
             class: if error.is_stalling() { Class::Stalled } else { Class::Retried },
         }
     }

@@ -10,7 +10,7 @@ use flumen_source::{LocalSource, StorageError};
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
-use super::pass::{Class, Failure, Produced, STORAGE_FAILED, Source, owner};
+use super::pass::{BUILDING, Class, Failure, Produced, STORAGE_FAILED, Source, Step, owner};
 use crate::{Controller, Key, queue::Trigger};
 
 /// Directories by the sources that they stand for.
@@ -48,7 +48,7 @@ pub(super) async fn produce<S: Source>(
     object: &S,
     controller: &Controller,
     source: Arc<LocalSource>,
-    step: &mut String,
+    step: &Step,
 ) -> Result<Produced, Failure> {
     let owner = owner(object)?;
     let storage = Arc::clone(controller.artifacts.storage());
@@ -68,7 +68,7 @@ pub(super) async fn produce<S: Source>(
         let note = format!("artifact up-to-date with local revision: '{revision}'");
         return Ok(Produced::Unchanged { reason: "ArtifactUpToDate", note, news });
     }
-    *step = format!("building artifact: new revision '{revision}'");
+    step.set(format!("{BUILDING}: new revision '{revision}'"));
     let artifact = Artifact {
         url: controller.artifact_url(&stored.path),
         path: stored.path,

@@ -10,8 +10,8 @@ use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, Secret
 use jiff::Timestamp;
 
 use super::pass::{
-    Class, FETCH_FAILED, Failure, OUTDATED, Produced, STORAGE_FAILED, SUCCEEDED, Source, VERIFIED,
-    owner,
+    BUILDING, Class, FETCH_FAILED, Failure, OUTDATED, Produced, STORAGE_FAILED, SUCCEEDED, Source,
+    Step, VERIFIED, owner,
 };
 use crate::{
     Controller,
@@ -59,11 +59,7 @@ impl Source for OciRepository {
         &controller.oci_repositories
     }
 
-    async fn produce(
-        &mut self,
-        controller: &Controller,
-        step: &mut String,
-    ) -> Result<Produced, Failure> {
+    async fn produce(&mut self, controller: &Controller, step: &Step) -> Result<Produced, Failure> {
         // A failed verification is judged anew; a successful one stays until the next.
         if is_false(self, VERIFIED) {
             delete_condition(self, VERIFIED);
@@ -85,7 +81,7 @@ impl Source for OciRepository {
         let is_new = !has_revision(self, revision);
         if is_new {
             let message = format!("new revision '{revision}' for '{}'", resolved.reference);
-            *step = format!("building artifact: {message}");
+            step.set(format!("{BUILDING}: {message}"));
             if self.status.artifact.is_some() {
                 let now = Timestamp::now();
                 let status = ConditionStatus::True;

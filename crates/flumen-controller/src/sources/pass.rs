@@ -1,9 +1,13 @@
 //! One pass over a source.
 //!
 //! All kinds of sources go the same way: what is stored is looked at, the remote is asked for its revision, and only a
-//! new one is fetched. What came of it is written once.
+//! new one is fetched. What came of it is written once; before that only when it takes longer than a second.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use flumen_api::{
     Artifact, ConditionStatus, Kind, READY, RECONCILING, STALLED, condition, delete_condition,
@@ -11,18 +15,25 @@ use flumen_api::{
 };
 use flumen_source::{Owner, StorageError, Unverified};
 use jiff::Timestamp;
+use tokio::time::sleep;
 
 use super::local;
 use crate::{
     Controller, Key,
     cache::Reflected,
     events::Severity,
+    malformed,
     queue::Next,
     status::{self, requested_at, set_finalizer, with_finalizer},
 };
 
 /// The manager of status and finalizers.
 const STATUS_MANAGER: &str = "gotk-source-controller";
+/// Work that takes longer is shown while it goes on.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+const PROGRESSING: &str = "Progressing";
+/// How steps begin that end in a new artifact.
+pub(super) const BUILDING: &str = "building artifact";
 const COLLECTED: &str = "GarbageCollectionSucceeded";
 const IN_STORAGE: &str = "ArtifactInStorage";
 pub(super) const VERIFIED: &str = "SourceVerified";
@@ -52,8 +63,26 @@ pub(crate) trait Source: Kind {
     fn produce(
         &mut self,
         controller: &Controller,
-        step: &mut String,
+        step: &Step,
     ) -> impl Future<Output = Result<Produced, Failure>>;
+}
+
+/// What a pass is about to do, which others may want to know while it goes on.
+#[derive(Debug)]
+pub(crate) struct Step(Mutex<String>);
+
+impl Step {
+    fn new(text: String) -> Self {
+        Self(Mutex::new(text))
+    }
+
+    pub(super) fn set(&self, text: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// What asking the remote has come to.
@@ -99,9 +128,9 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
     let reflected = S::reflected(controller);
     let known = match reflected.get(&key.namespace, &key.name) {
         Some(Ok(object)) => object,
-        Some(Err(malformed)) => {
-            tracing::error!(object = %key, error = %malformed, "cannot be read");
-            return Next::Rest;
+        Some(Err(object)) => {
+            let to = (reflected.as_ref(), &controller.source_events);
+            return malformed::tell(controller, key, &object, to, STATUS_MANAGER).await;
         }
         None => return Next::Rest,
     };
@@ -114,9 +143,6 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         Err(next) => return next,
     };
     let mut object = known.as_ref().clone();
-    if let Some(requested) = requested_at(&object).cloned() {
-        *object.last_handled_mut() = Some(requested);
-    }
     if object.is_suspended() {
         // What was said before is said of this spec, too.
         if let Some(ready) = condition(&object, READY).cloned() {
@@ -124,13 +150,11 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
             set_condition(&mut object, READY, ready.status, &ready.reason, &ready.message, now);
         }
         *object.observed_generation_mut() = object.metadata().generation;
+        handle_request(&mut object);
         return write(controller, key, known.as_ref(), &object, Next::Rest).await;
     }
-    let mut step = look_after_storage(controller, key, &mut object).await;
-    let produced = match controller.local_sources.get(key) {
-        Some(local) => local::produce(&object, controller, local.clone(), &mut step).await,
-        None => object.produce(controller, &mut step).await,
-    };
+    let step = Step::new(look_after_storage(controller, key, &mut object).await);
+    let (produced, written) = produce(controller, key, known.clone(), &mut object, &step).await;
     let next = match &produced {
         Ok(_) => Next::After(controller.options.jittered(object.interval())),
         Err(failure) => match failure.class {
@@ -161,11 +185,70 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         }
         Err(failure) => {
             tracing::error!(object = %key, reason = failure.reason, error = %failure.message, "failed");
-            fail(&mut object, &failure, &step);
+            fail(&mut object, &failure, &step.text());
             events.post(&object, Severity::Error, failure.reason, &failure.message, &[]);
         }
     }
-    write(controller, key, known.as_ref(), &object, next).await
+    handle_request(&mut object);
+    write(controller, key, written.as_ref(), &object, next).await
+}
+
+/// Marks the request of a user as answered.
+fn handle_request<S: Source>(object: &mut S) {
+    if let Some(requested) = requested_at(object).cloned() {
+        *object.last_handled_mut() = Some(requested);
+    }
+}
+
+/// Produces an artifact, and says so if that takes its time. Returns the object as it is on the cluster, too.
+async fn produce<S: Source>(
+    controller: &Controller,
+    key: &Key,
+    known: Arc<S>,
+    object: &mut S,
+    step: &Step,
+) -> (Result<Produced, Failure>, Arc<S>) {
+    let at_work = object.clone();
+    // It is large, and there are many passes.
+    let mut work = Box::pin(async {
+        match controller.local_sources.get(key) {
+            Some(local) => local::produce(object, controller, local.clone(), step).await,
+            None => object.produce(controller, step).await,
+        }
+    });
+    tokio::select! {
+        produced = &mut work => (produced, known),
+        () = sleep(SHOWN_AFTER) => {
+            let written = show(controller, key, known, at_work, step).await;
+            (work.await, written)
+        }
+    }
+}
+
+/// Tells the cluster what a pass is doing, and returns the object as it is there from then on.
+async fn show<S: Source>(
+    controller: &Controller,
+    key: &Key,
+    written: Arc<S>,
+    mut object: S,
+    step: &Step,
+) -> Arc<S> {
+    let (now, step) = (Timestamp::now(), step.text());
+    mark_reconciling(&mut object, PROGRESSING, &step, now);
+    if object.artifact().is_none() || step.starts_with(BUILDING) {
+        set_condition(&mut object, READY, ConditionStatus::Unknown, PROGRESSING, &step, now);
+    }
+    match status::write(&controller.client, written.as_ref(), &object, STATUS_MANAGER).await {
+        Ok(Some(node)) => {
+            S::reflected(controller).saw(&node);
+            Arc::new(object)
+        }
+        Ok(None) => written,
+        Err(error) => {
+            tracing::warn!(object = %key, %error, "cannot show progress");
+            written
+        }
+    }
 }
 
 async fn write<S: Source>(
@@ -196,7 +279,7 @@ async fn look_after_storage<S: Source>(
 ) -> String {
     let events = &controller.source_events;
     let (Some(artifact), Ok(owner)) = (object.artifact().cloned(), owner(object)) else {
-        return "building artifact".to_owned();
+        return BUILDING.to_owned();
     };
     let storage = Arc::clone(controller.artifacts.storage());
     let (path, digest) = (artifact.path.clone(), artifact.digest.clone());
@@ -231,7 +314,7 @@ async fn look_after_storage<S: Source>(
         }
         object.set_artifact(None);
         delete_condition(object, IN_STORAGE);
-        return "building artifact: disappeared from storage".to_owned();
+        return format!("{BUILDING}: disappeared from storage");
     }
     // Others may know us under another name than before.
     let url = controller.artifact_url(&artifact.path);

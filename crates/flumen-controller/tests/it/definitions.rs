@@ -56,25 +56,14 @@ fn has_widget(stage: &Stage) -> bool {
 
 /// Says of the release what its controller would say when all is well.
 fn release_is_ready(stage: &Stage) {
-    let status = json!({"status": {
+    let status = json!({
         "observedGeneration": 1,
         "conditions": [{
             "type": "Ready", "status": "True", "reason": "InstallSucceeded", "message": "",
             "lastTransitionTime": "2026-01-01T00:00:00Z",
         }],
-    }});
-    let patched = stage.cluster.kubectl(&[
-        "patch",
-        "helmrelease",
-        "widget-operator",
-        "-n",
-        &stage.namespace,
-        "--subresource=status",
-        "--type=merge",
-        "-p",
-        &status.to_string(),
-    ]);
-    assert_eq!(patched.status, Some(0), "{}", patched.stderr);
+    });
+    stage.patch_status("HelmRelease", "widget-operator", &status);
 }
 
 /// Pushes one directory for each Kustomization.
@@ -248,4 +237,59 @@ fn as_in_flux_a_kind_that_nobody_defines_keeps_everything_back() {
     create(&stage, "one", json!({}));
     until_missed(&stage, "one", Fail);
     assert!(stage.get("ConfigMap", "c").is_none());
+}
+
+#[test]
+fn a_kustomization_can_ask_for_what_flux_does() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("one", &[RELEASE, WIDGET])]);
+    create(&stage, "one", json!({"suspend": true}));
+    let unknown_kinds = |value: Value| {
+        let annotations = json!({"kustomize.toolkit.fluxcd.io/unknown-kinds": value});
+        stage.patch("Kustomization", "one", &json!({"metadata": {"annotations": annotations}}));
+    };
+    unknown_kinds(json!("fail"));
+    stage.patch("Kustomization", "one", &json!({"spec": {"suspend": false}}));
+    until_missed(&stage, "one", Fail);
+    assert!(stage.get("HelmRelease", "widget-operator").is_none());
+    unknown_kinds(json!("Fail"));
+    let message = stage.until_failed("one", "InvalidAnnotation");
+    assert!(message.ends_with("is \"Fail\": use \"fail\" or \"defer\", or remove it"), "{message}");
+    unknown_kinds(Value::Null);
+    Stage::until("the release is applied", || stage.get("HelmRelease", "widget-operator"));
+    until_missed(&stage, "one", Defer);
+}
+
+#[test]
+fn a_wait_for_a_kind_that_no_controller_serves_says_so() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("one", &[RELEASE])]);
+    create(&stage, "one", json!({"wait": true, "timeout": "30s"}));
+    let unserved = "; no controller serves the kind HelmRelease (helm.toolkit.fluxcd.io/v2)";
+    let object = stage.until_object("Kustomization", "one", |object| {
+        let ready = condition(object, "Ready");
+        let message = ready["message"].as_str().unwrap_or_default();
+        ready["status"] == "Unknown" && message.ends_with(unserved)
+    });
+    let step = condition(&object, "Reconciling")["message"].as_str().expect("a message");
+    assert!(step.starts_with("Running health checks for revision "), "{step}");
+    let message = stage.until_failed("one", "HealthCheckFailed");
+    let namespace = &stage.namespace;
+    let waited = format!(
+        "timeout waiting for: [HelmRelease/{namespace}/widget-operator status: 'InProgress']"
+    );
+    assert!(message.ends_with(&format!("{waited}{unserved}")), "{message}");
+}
+
+#[test]
+fn a_source_of_a_kind_that_no_controller_serves_is_told() {
+    let Some(stage) = Stage::start() else { return };
+    stage.kustomization("app", &json!({"sourceRef": {"kind": "Bucket", "name": "b"}}));
+    let message = stage.until_failed("app", "ArtifactFailed");
+    let expected = format!(
+        "Bucket/{}/b: no controller serves the kind Bucket (source.toolkit.fluxcd.io/v1); use a GitRepository, \
+         an OCIRepository or an ExternalArtifact",
+        stage.namespace
+    );
+    assert_eq!(message, expected);
 }

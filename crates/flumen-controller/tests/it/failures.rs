@@ -1,6 +1,9 @@
 //! What goes wrong is said, and stops nobody else.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use flumen_testkit::GitServer;
+use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map};
 
@@ -71,4 +74,140 @@ fn most_of_an_inventory_is_not_pruned_without_a_word() {
     stage.until_ready("app");
     Stage::until("it is pruned", || stage.get("ConfigMap", "c5").is_none().then_some(()));
     assert!(stage.get("ConfigMap", "c0").is_some());
+}
+
+#[test]
+fn one_broken_directory_of_many_stops_no_other() {
+    const MANY: usize = 200;
+    let Some(stage) = Stage::start() else { return };
+    let name = |number: usize| format!("d{number}");
+    let files: Vec<(String, String)> = (0..MANY)
+        .map(|number| {
+            let text = config_map(&name(number), "1");
+            let text = if number == 7 { "kind: [".to_owned() } else { text };
+            (format!("{}/it.yaml", name(number)), text)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    stage.push(&files);
+    stage.source();
+    let items: Vec<Value> = (0..MANY)
+        .map(|number| {
+            json!({
+                "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+                "kind": "Kustomization",
+                "metadata": {"name": name(number), "namespace": stage.namespace},
+                "spec": {
+                    "interval": "10m",
+                    "prune": true,
+                    "path": name(number),
+                    "sourceRef": {"kind": "OCIRepository", "name": "app"},
+                },
+            })
+        })
+        .collect();
+    stage.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}));
+    let message = stage.until_failed("d7", "BuildFailed");
+    assert!(message.contains("/d7/it.yaml: MalformedYAMLError: yaml: line 1"), "{message}");
+    for number in (0..MANY).filter(|number| *number != 7) {
+        stage.until_ready(&name(number));
+    }
+}
+
+#[test]
+fn an_artifact_that_is_not_what_its_digest_says_is_refused() {
+    let Some(server) = GitServer::start("artifacts of others") else { return };
+    let Some(stage) = Stage::start() else { return };
+    server.put_file("app.tar.gz", "something else");
+    stage.create("ExternalArtifact", "app", &json!({}));
+    let digest = format!("sha256:{:064}", 1);
+    let artifact = json!({
+        "url": server.url("files/app.tar.gz"),
+        "path": "externalartifact/somewhere/app/app.tar.gz",
+        "revision": "main@sha1:0000000000000000000000000000000000000000",
+        "digest": digest,
+        "lastUpdateTime": "2026-01-01T00:00:00Z",
+    });
+    stage.patch_status("ExternalArtifact", "app", &json!({ "artifact": artifact }));
+    stage.kustomization("app", &json!({"sourceRef": {"kind": "ExternalArtifact", "name": "app"}}));
+    let message = stage.until_object("Kustomization", "app", |object| {
+        let ready = condition(object, "Ready");
+        let message = ready["message"].as_str().unwrap_or_default();
+        ready["status"] == "False" && message.starts_with("failed to verify archive")
+    });
+    let message = condition(&message, "Ready")["message"].as_str().expect("a message").to_owned();
+    assert!(message.contains(&digest), "{message}");
+    let what_to_do =
+        format!("; ExternalArtifact/{}/app must publish its artifact again", stage.namespace);
+    assert!(message.ends_with(&what_to_do), "{message}");
+}
+
+#[test]
+fn an_inventory_of_ten_thousand_is_guarded_and_kept() {
+    const MANY: usize = 10_000;
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"suspend": true}));
+    let namespace = &stage.namespace;
+    let entries: Vec<Value> = (0..MANY)
+        .map(|number| json!({"id": format!("{namespace}_c{number}__ConfigMap"), "v": "v1"}))
+        .collect();
+    stage.patch_status("Kustomization", "app", &json!({"inventory": {"entries": entries}}));
+    stage.patch("Kustomization", "app", &json!({"spec": {"suspend": false}}));
+    let message = stage.until_failed("app", "PruneGuarded");
+    assert!(message.starts_with("pruning would delete 10000 of 10000 objects"), "{message}");
+    assert!(message.len() < 2_000, "not all of them are named: {message}");
+    assert!(message.contains("kustomize.toolkit.fluxcd.io/allow-large-prune"), "{message}");
+    let object = stage.get("Kustomization", "app").expect("it is there");
+    let kept = object["status"]["inventory"]["entries"].as_array().expect("an inventory");
+    assert_eq!(kept.len(), MANY + 1);
+    assert!(stage.get("ConfigMap", "one").is_some(), "what is wanted is applied");
+}
+
+#[test]
+fn an_entry_of_an_inventory_that_is_garbage_is_named() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"suspend": true}));
+    let entries = json!([{"id": "garbage", "v": "v1"}]);
+    stage.patch_status("Kustomization", "app", &json!({"inventory": {"entries": entries}}));
+    stage.patch("Kustomization", "app", &json!({"spec": {"suspend": false}}));
+    let message = stage.until_failed("app", "ReconciliationFailed");
+    assert!(message.contains("garbage"), "{message}");
+    assert!(stage.get("ConfigMap", "one").is_some(), "what can be applied is");
+}
+
+#[test]
+fn annotations_that_are_garbage_are_told_or_left_alone() {
+    let Some(stage) = Stage::start() else { return };
+    let garbage = "\u{1F4A9} not a time, not a mode";
+    let marks = ["prune", "reconcile", "ssa", "force"];
+    let marks = marks.map(|mark| (format!("kustomize.toolkit.fluxcd.io/{mark}"), garbage));
+    let marks: BTreeMap<String, &str> = marks.into_iter().collect();
+    let object = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "one", "namespace": stage.namespace, "annotations": marks},
+    });
+    stage.push(&[("one.yaml", &object.to_string())]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    let annotate = |key: &str, value: Value| {
+        stage.patch("Kustomization", "app", &json!({"metadata": {"annotations": {key: value}}}));
+    };
+    annotate("reconcile.fluxcd.io/requestedAt", json!(garbage));
+    annotate("kustomize.toolkit.fluxcd.io/allow-large-prune", json!(garbage));
+    stage.until_object("Kustomization", "app", |object| {
+        object["status"]["lastHandledReconcileAt"] == garbage
+    });
+    stage.until_ready("app");
+    assert!(stage.get("ConfigMap", "one").is_some());
+    annotate("kustomize.toolkit.fluxcd.io/drift", json!(garbage));
+    let message = stage.until_failed("app", "InvalidAnnotation");
+    for word in ["kustomize.toolkit.fluxcd.io/drift", garbage, "report", "correct"] {
+        assert!(message.contains(word), "{message}");
+    }
+    annotate("kustomize.toolkit.fluxcd.io/drift", Value::Null);
+    stage.until_ready("app");
 }

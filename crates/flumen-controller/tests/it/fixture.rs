@@ -120,10 +120,9 @@ impl Stage {
         run(self.cluster.kubeconfig(), options)
     }
 
-    /// A controller that must refuse to start, and why.
+    /// A controller that must end by itself, and why it does.
     pub(crate) fn refusal(&self, options: Options) -> RunError {
-        let work = flumen_controller::run(self.client.clone(), options, std::future::pending());
-        self.runtime.block_on(work).expect_err("it does not start")
+        refusal_on(&self.cluster.kubeconfig(), options)
     }
 
     /// The definitions of the kinds that are reconciled.
@@ -131,7 +130,7 @@ impl Stage {
         for definition in flumen_api::definitions() {
             self.apply(&serde_json::from_str(definition).expect("a definition"));
         }
-        for kind in ["OCIRepository", "Kustomization"] {
+        for kind in ["GitRepository", "OCIRepository", "ExternalArtifact", "Kustomization"] {
             let resource = resource(kind);
             Self::until(&format!("{kind} is served"), || {
                 self.runtime.block_on(self.client.resource(&resource.gvk)).ok().flatten()
@@ -190,7 +189,8 @@ impl Stage {
         self.create("Kustomization", name, &spec);
     }
 
-    fn create(&self, kind: &str, name: &str, spec: &Value) {
+    /// Creates an object of one of the kinds that are reconciled.
+    pub(crate) fn create(&self, kind: &str, name: &str, spec: &Value) {
         let api_version = resource(kind).gvk.api_version();
         self.apply(&json!({
             "apiVersion": api_version,
@@ -225,6 +225,15 @@ impl Stage {
         let object = self.name(&resource, name);
         let patch = node(patch);
         let work = self.client.patch(object, PatchType::Merge, &patch, "somebody");
+        self.runtime.block_on(work).expect("patched");
+    }
+
+    /// Changes the status of an object, as its controller would.
+    pub(crate) fn patch_status(&self, kind: &str, name: &str, status: &Value) {
+        let resource = resource(kind);
+        let object = self.name(&resource, name);
+        let patch = node(&json!({ "status": status }));
+        let work = self.client.patch_status(object, &patch, "somebody");
         self.runtime.block_on(work).expect("patched");
     }
 
@@ -342,6 +351,16 @@ pub(crate) fn run_here(kubeconfig: &Path, namespace: &str, storage: PathBuf) {
     });
 }
 
+/// A controller on some cluster that must end by itself, and why it does.
+pub(crate) fn refusal_on(kubeconfig: &Path, options: Options) -> RunError {
+    let runtime = Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let client = connect(kubeconfig).await;
+        let never = std::future::pending();
+        flumen_controller::run(client, options, never).await.expect_err("it ends")
+    })
+}
+
 /// The controller on a thread of its own.
 fn run(kubeconfig: PathBuf, options: Options) -> (oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel();
@@ -373,6 +392,8 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> &'a Value {
 fn resource(kind: &str) -> Resource {
     let (api_version, plural) = match kind {
         "Kustomization" => ("kustomize.toolkit.fluxcd.io/v1", "kustomizations"),
+        "GitRepository" => ("source.toolkit.fluxcd.io/v1", "gitrepositories"),
+        "ExternalArtifact" => ("source.toolkit.fluxcd.io/v1", "externalartifacts"),
         "OCIRepository" => ("source.toolkit.fluxcd.io/v1", "ocirepositories"),
         "HelmRelease" => ("helm.toolkit.fluxcd.io/v2", "helmreleases"),
         "ConfigMap" => ("v1", "configmaps"),

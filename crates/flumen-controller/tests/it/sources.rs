@@ -205,3 +205,25 @@ fn other_rules_make_another_artifact_and_lost_files_come_back() {
     Stage::until("it is gone", || stage.get("OCIRepository", "app").is_none().then_some(()));
     assert!(!path.parent().expect("a directory").exists());
 }
+
+#[test]
+fn who_begins_without_the_artifacts_waits_for_the_sources_to_fetch_them() {
+    let Some(mut stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({"interval": "1h"}));
+    stage.until_ready("app");
+    // Nobody answers under the address of the artifact: asking there would take minutes.
+    let kubeconfig = stage.cluster.kubeconfig();
+    let mut at = String::new();
+    stage.restart_after(&kubeconfig, |stage| {
+        let storage = stage.stored("");
+        std::fs::remove_dir_all(&storage).expect("removed");
+        std::fs::create_dir(&storage).expect("a directory");
+        at = stage.request("Kustomization", "app");
+    });
+    stage.until_object("Kustomization", "app", |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+            && condition(object, "Ready")["status"] == "True"
+    });
+}

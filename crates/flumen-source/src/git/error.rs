@@ -27,8 +27,8 @@ pub enum GitError {
     #[error("{reason}")]
     Provider { reason: String, is_final: bool },
 
-    #[error("failed to checkout and determine revision: {0}")]
-    Checkout(String),
+    #[error("failed to checkout and determine revision: {reason}")]
+    Checkout { reason: String, hint: Option<&'static str> },
 
     #[error("git repository is empty")]
     Empty,
@@ -59,7 +59,7 @@ impl GitError {
                 "AuthenticationFailed"
             }
             Self::Provider { .. } => "InvalidProviderConfiguration",
-            Self::Checkout(_) | Self::Sparse(_) | Self::Interrupted => "GitOperationFailed",
+            Self::Checkout { .. } | Self::Sparse(_) | Self::Interrupted => "GitOperationFailed",
             Self::Empty => "EmptyGitRepository",
             Self::Unverified(VerifyError::NoTag) => "InvalidVerificationMode",
             Self::Unverified(VerifyError::UnsignedTag { .. }) => "InvalidGitObject",
@@ -67,6 +67,17 @@ impl GitError {
             Self::Unverified(VerifyError::Commit { .. }) => "InvalidCommitSignature",
             Self::IncludePath { .. } => "IllegalPath",
             Self::IncludeCopy { .. } => "CopyFailure",
+        }
+    }
+
+    /// What the owner of the object can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Checkout { hint, .. } => *hint,
+            Self::Unverified(VerifyError::Commit { .. } | VerifyError::Tag { .. }) => Some(
+                "sign with a key of the Secret of spec.verify.secretRef, or add the signer's public key to it",
+            ),
+            _ => None,
         }
     }
 
@@ -123,7 +134,28 @@ impl GitError {
             }
             _ => general(),
         };
-        Self::Checkout(text)
+        Self::Checkout { reason: text, hint: hint(error) }
+    }
+}
+
+/// What can be done in the object, or in what it names.
+fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::NoReference { .. } => Some("correct spec.ref, or push what it names again"),
+        Error::Unauthorized { were_given: false, .. } => {
+            Some("name a Secret with credentials in spec.secretRef, or correct spec.url")
+        }
+        Error::Unauthorized { were_given: true, .. } => {
+            Some("correct the credentials in the Secret of spec.secretRef")
+        }
+        Error::Refused { .. } => {
+            Some("let the key in at the server, or correct it in the Secret of spec.secretRef")
+        }
+        Error::UnknownHost { .. } => Some(
+            "compare with `ssh-keyscan`, and correct known_hosts in the Secret of spec.secretRef",
+        ),
+        Error::Status { status: 404, .. } => Some("correct spec.url"),
+        _ => None,
     }
 }
 

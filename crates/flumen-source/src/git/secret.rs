@@ -1,6 +1,9 @@
 //! What the Secrets of a repository say.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 use flumen_api::{GitProvider, GitRepository, LocalReference};
 use flumen_git::{
@@ -22,6 +25,15 @@ pub struct GitSecrets {
     pub proxy: Option<SecretData>,
     /// Of `spec.verify.secretRef`.
     pub keys: Option<SecretData>,
+}
+
+impl GitSecrets {
+    /// Changes when other keys are trusted. Then signatures are to be verified again, although the commit is the same.
+    pub fn keys_fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.keys.hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 impl std::fmt::Debug for GitSecrets {
@@ -148,9 +160,10 @@ fn authorization(url: &str, data: &SecretData) -> Result<Option<Authorization>, 
     }
     let token = text(data, "bearerToken");
     match (username.is_empty(), token.is_empty()) {
-        (false, false) => Err(GitError::Checkout(
-            "basic auth and bearer token cannot be set at the same time".to_owned(),
-        )),
+        (false, false) => Err(GitError::Checkout {
+            reason: "basic auth and bearer token cannot be set at the same time".to_owned(),
+            hint: None,
+        }),
         (false, true) => Ok(Some(Authorization::Basic { username, password })),
         (true, false) => Ok(Some(Authorization::Bearer(token))),
         (true, true) => Ok(None),

@@ -11,7 +11,7 @@ const REVISION: &str =
     "main@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// A namespace with Flux's kinds; `None` where there is no Kubernetes to test with.
-fn site() -> Option<Site> {
+pub(super) fn site() -> Option<Site> {
     static DEFINED: Once = Once::new();
     let site = Site::new()?;
     DEFINED.call_once(|| define(site.cluster, &site));
@@ -50,7 +50,7 @@ impl Site {
         ]);
     }
 
-    fn create(&self, file: &str, text: &str) {
+    pub(super) fn create(&self, file: &str, text: &str) {
         self.scratch.write(file, text);
         let file = self.scratch.path().join(file).display().to_string();
         self.kubectl_done(&["create", "-f", &file]);
