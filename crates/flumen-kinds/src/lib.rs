@@ -31,7 +31,7 @@ pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use pods::total_resources;
 pub use prepare::{
-    count, counts_empty, creates_on_update, finish_create, hide, prepare_create,
+    count, counts_empty, creates_on_update, finish_create, hide, nothing, prepare_create,
     prepare_subresource_update, prepare_update, reset_fields, sign_of_hidden,
     updates_without_version,
 };
