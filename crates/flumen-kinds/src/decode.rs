@@ -184,6 +184,11 @@ pub(crate) fn decode_value_with(
     Ok(Decoded { object, strict, traces })
 }
 
+/// Why a value cannot say what it is.
+pub fn head_fault(value: &Value) -> Option<String> {
+    Head::of(json::Tape::of(value).root()).err()
+}
+
 /// What is wrong with a JSON text of a type. Of several faults it is the first of the text.
 pub fn text_fault(text: &str, of: TypeId) -> Option<String> {
     let tape = json::scan(text.as_bytes()).ok()?;

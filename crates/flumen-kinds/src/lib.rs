@@ -23,7 +23,7 @@ pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, Traces, decode, decode_custom,
-    decode_restored, decode_value, duplicates, restore_fault, syntax_fault, text_fault,
+    decode_restored, decode_value, duplicates, head_fault, restore_fault, syntax_fault, text_fault,
 };
 pub use defaults::{default, default_type, inherit_early};
 pub use document::Document;
