@@ -35,33 +35,20 @@ pub(crate) fn name_kind(resource: &Resource, object: &mut Value) {
     }
 }
 
-/// An object of which only the metadata was given, as its zero value is printed.
-pub(crate) fn zero(resource: &Resource, metadata: Value) -> Value {
+/// An object of which nothing but metadata is known, as the real server shows it. Bookmarks have such ones.
+pub(crate) fn nothing(resource: &Resource, metadata: Value) -> Value {
     let mut object = match &resource.behaviour {
-        Behaviour::Builtin { kind, .. } => flumen_kinds::zero(kind.object),
-        Behaviour::Custom { .. } => json!({}),
+        Behaviour::Builtin { kind, .. } => flumen_kinds::nothing(kind, metadata),
+        Behaviour::Custom { .. } if is_empty(&metadata) => json!({}),
+        Behaviour::Custom { .. } => json!({ "metadata": metadata }),
     };
     name_kind(resource, &mut object);
-    object["metadata"] = metadata;
     object
 }
 
-/// The object of a bookmark.
-pub(crate) fn bookmark(resource: &Resource, metadata: Value) -> Value {
-    let mut object = zero(resource, metadata);
-    if SCALED.contains(&(&*resource.group, &*resource.kind)) {
-        object["spec"]["replicas"] = 0.into();
-    }
-    object
+fn is_empty(metadata: &Value) -> bool {
+    metadata.as_object().is_none_or(serde_json::Map::is_empty)
 }
-
-/// Kinds whose number of replicas is always there inside the real server.
-const SCALED: &[(&str, &str)] = &[
-    ("", "ReplicationController"),
-    ("apps", "Deployment"),
-    ("apps", "ReplicaSet"),
-    ("apps", "StatefulSet"),
-];
 
 /// Whether objects are stored in the version of the resource.
 pub(crate) fn is_hub(resource: &Resource) -> bool {

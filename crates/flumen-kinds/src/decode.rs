@@ -184,6 +184,17 @@ pub(crate) fn decode_value_with(
     Ok(Decoded { object, strict, traces })
 }
 
+/// Why a value cannot say what it is.
+pub fn head_fault(value: &Value) -> Option<String> {
+    Head::of(json::Tape::of(value).root()).err()
+}
+
+/// What is wrong with a JSON text of a type. Of several faults it is the first of the text.
+pub fn text_fault(text: &str, of: TypeId) -> Option<String> {
+    let tape = json::scan(text.as_bytes()).ok()?;
+    typed::read(tape.root(), of, Keeps::Given, Names::All).err()
+}
+
 /// Why a text is no JSON, in the words of Go.
 pub fn syntax_fault(body: &[u8]) -> Option<String> {
     json::scan(body).err()

@@ -23,7 +23,7 @@ pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
 pub use decode::{
     CustomTarget, DecodeError, Decoded, Media, Strict, Target, Traces, decode, decode_custom,
-    decode_restored, decode_value, duplicates, restore_fault, syntax_fault,
+    decode_restored, decode_value, duplicates, head_fault, restore_fault, syntax_fault, text_fault,
 };
 pub use defaults::{default, default_type, inherit_early};
 pub use document::Document;
@@ -31,7 +31,7 @@ pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use pods::total_resources;
 pub use prepare::{
-    count, counts_empty, creates_on_update, finish_create, hide, prepare_create,
+    count, counts_empty, creates_on_update, finish_create, hide, nothing, prepare_create,
     prepare_subresource_update, prepare_update, reset_fields, sign_of_hidden,
     updates_without_version,
 };

@@ -16,7 +16,7 @@ pub(crate) use pods::quality_of_service;
 pub(crate) use single::{TEMPLATE_GENERATION, drop_template_generation};
 pub use strategy::{counts_empty, creates_on_update, reset_fields, updates_without_version};
 
-use crate::canonical::zero_form;
+use crate::canonical::{zero, zero_form};
 use crate::read::Read;
 use strategy::Generation;
 
@@ -101,6 +101,21 @@ pub fn sign_of_hidden(kind: &ApiKind) -> Option<&'static [u8]> {
 
 fn hides(kind: &ApiKind) -> bool {
     (kind.group, kind.kind) == ("", "Service")
+}
+
+/// An object of which nothing but metadata is known, without its kind. The real server makes it of its own types,
+/// of which some always have what a version leaves out.
+pub fn nothing(kind: &ApiKind, metadata: Value) -> Value {
+    let mut object = zero(kind.object);
+    set(&mut object, "metadata", metadata);
+    match (kind.group, kind.kind) {
+        ("apps", "DaemonSet") => single::template_generation(&mut object, 0),
+        ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") => {
+            set_in(&mut object, "spec", "replicas", 0.into());
+        }
+        _ => {}
+    }
+    object
 }
 
 /// The status of an object that nobody has looked at yet.

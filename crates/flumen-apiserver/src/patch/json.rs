@@ -24,17 +24,31 @@ impl JsonPatch {
         self.0.len()
     }
 
-    /// The containers that the paths lead through, as a tree of objects.
+    /// The containers that the paths lead through, as a tree of objects. In it is the pointer to where something was
+    /// copied from, if nothing was changed in it, and true for what the patch brought.
     pub(crate) fn touched(&self) -> Value {
         let mut tree = Value::Object(Map::new());
-        for path in self.0.iter().filter_map(|operation| operation.get("path")?.as_str()) {
+        for operation in &self.0 {
+            let text = |name: &str| operation.get(name).and_then(Value::as_str).unwrap_or_default();
+            let brought = match text("op") {
+                "add" | "replace" => Value::Bool(true),
+                "copy" | "move" => match tree.pointer(text("from")) {
+                    None | Some(Value::Null) => text("from").into(),
+                    Some(Value::String(first)) => first.as_str().into(),
+                    Some(_) => Value::Bool(true),
+                },
+                _ => Value::Null,
+            };
+            let Some((containers, last)) = text("path").rsplit_once('/') else { continue };
             let mut place = &mut tree;
-            let containers = path.rsplit_once('/').map_or("", |(containers, _)| containers);
             for key in containers.split('/').skip(1).map(unescape) {
                 place = &mut place[key];
-                if place.is_null() {
+                if !place.is_object() {
                     *place = Value::Object(Map::new());
                 }
+            }
+            if !brought.is_null() {
+                place[unescape(last)] = brought;
             }
         }
         tree
@@ -207,6 +221,22 @@ mod tests {
         let mut document = json!({"a": 1, "l": [1, 2], "m": {"x/y": {"z": 1}}});
         let done = JsonPatch::new(operations).apply(&mut document);
         assert_eq!(done.map(|()| document), expected);
+    }
+
+    #[test]
+    fn what_was_copied_is_known_by_where_it_was() {
+        let operations = json!([
+            {"op": "copy", "from": "/spec", "path": "/metadata/labels"},
+            {"op": "move", "from": "/metadata/labels", "path": "/a~1b"},
+            {"op": "add", "path": "/c", "value": {}},
+            {"op": "copy", "from": "/c", "path": "/d/0/e"},
+            {"op": "test", "path": "/d/0/e/f", "value": 1},
+        ]);
+        let operations = serde_json::from_value(operations).expect("operations are maps");
+        let touched = json!({
+            "metadata": {"labels": "/spec"}, "a/b": "/spec", "c": true, "d": {"0": {"e": {}}},
+        });
+        assert_eq!(JsonPatch::new(operations).touched(), touched);
     }
 
     #[test]

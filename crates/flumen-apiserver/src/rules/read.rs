@@ -136,9 +136,10 @@ fn read_with(
             keep_reset(value, &mut decoded.object);
             Ok(Read::of_builtin(resource, kind, decoded))
         }
-        Behaviour::Custom { version, .. } => {
-            custom::admit(version, value.clone(), Strict::default())
-        }
+        Behaviour::Custom { version, .. } => match flumen_kinds::head_fault(value) {
+            Some(fault) => Err(fault),
+            None => custom::admit(version, value.clone(), Strict::default()),
+        },
     }
 }
 

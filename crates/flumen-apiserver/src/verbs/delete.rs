@@ -50,7 +50,10 @@ pub(crate) async fn delete(request: &Request<'_>) -> Result<Answer, ApiError> {
     warn_of_orphans(request, &options);
     let deleted = remove(request, &request.target().name, &options).await?;
     let code = if !deleted.is_gone && options.orphan_dependents == Some(false) { 202 } else { 200 };
-    if !deleted.is_gone && deleted.is_shown {
+    if deleted.is_gone && deleted.is_shown {
+        return Ok(request.answer_as_is(code, deleted.object));
+    }
+    if deleted.is_shown {
         // Nobody hides anything of what is only marked.
         return Ok(request.answer_unhidden(code, deleted.object));
     }
@@ -168,6 +171,10 @@ async fn remove_once(
         if stays {
             return Ok(Deleted { object, is_gone: false, is_shown: true });
         }
+    } else if options.dry_run && meta::finalizers(&live.object).next().is_some() {
+        // The real server tries the update that would take the finalizers away, and shows what that did not fill.
+        let object = rules::nothing(&request.resource, json!({}));
+        return Ok(Deleted { object, is_gone: true, is_shown: true });
     } else {
         // Nobody has stored what the options make of the finalizers.
         let finalizers = meta::finalizers(&live.object).map(str::to_owned).collect();

@@ -243,12 +243,13 @@ impl Patch {
                 }
             }
         }
+        let shown = || match self {
+            Self::Strategic(patch) => crate::patch::printed(patch),
+            Self::Merge(patch) => flumen_kinds::go_json(&present, of, patch),
+            Self::Json(patch) => flumen_kinds::go_json(&present, of, &patch.touched()),
+        };
         let invalid = |why: String| {
-            let shown = match self {
-                Self::Strategic(patch) => crate::patch::printed(patch),
-                Self::Merge(patch) => flumen_kinds::go_json(&present, of, patch),
-                Self::Json(patch) => flumen_kinds::go_json(&present, of, &patch.touched()),
-            };
+            let shown = shown();
             let error = FieldError::invalid(&Path::new("patch"), shown, why);
             ApiError::invalid("", "", "", &[error])
         };
@@ -259,7 +260,11 @@ impl Patch {
         if let Some(fault) = fault {
             return Err(invalid(fault));
         }
-        let read = read(&present).map_err(invalid)?;
+        let read = read(&present).map_err(|why| {
+            let of = of.filter(|_| !matches!(self, Self::Strategic(_)));
+            // The real server reads the text that it shows, which has an order of its own.
+            invalid(of.and_then(|of| flumen_kinds::text_fault(&shown(), of)).unwrap_or(why))
+        })?;
         request.note(&read);
         let Read { object, mut problems, .. } = read;
         if validation != FieldValidation::Ignore && !matches!(self, Self::Json(_)) {

@@ -260,7 +260,7 @@ impl Watcher {
         if ends_initial_events {
             metadata["annotations"] = json!({ INITIAL_EVENTS_END: "true" });
         }
-        let object = Object::Made(rules::bookmark(&self.resource, metadata));
+        let object = Object::Made(rules::nothing(&self.resource, metadata));
         Occurrence { kind: WatchKind::Bookmark, object, change: None }
     }
 

@@ -3,7 +3,10 @@
 use flumen_apiserver::{Deletion, ResourceName, Select};
 use serde_json::{Value, json};
 
-use crate::server::{refusal, start};
+use crate::{
+    fixture::Fixture,
+    server::{refusal, start},
+};
 
 const DEFINITIONS: ResourceName<'static> =
     ResourceName::new("apiextensions.k8s.io", "v1", "customresourcedefinitions");
@@ -71,4 +74,18 @@ async fn objects_go_before_their_definition() {
     }
     let found = client.get(DEFINITIONS, "", "widgets.example.com").await;
     assert_eq!(refusal(found).0, 404);
+}
+
+#[tokio::test]
+async fn a_patch_cannot_make_a_list_of_an_object() {
+    let server = Fixture::start().await;
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(server.create(definitions, &definition()).await.status, 201);
+    let widgets = "/apis/example.com/v1/namespaces/default/widgets";
+    assert_eq!(server.create(widgets, &widget(&json!({}))).await.status, 201);
+    let path = format!("{widgets}/w?fieldValidation=Ignore");
+    let merge = ["Content-Type: application/merge-patch+json"];
+    let reply = server.ask("PATCH", &path, &merge, "[1]").await;
+    assert_eq!(reply.status, 422, "{}", reply.text());
+    assert!(reply.message().contains("\"[1]\": couldn't get version/kind;"), "{}", reply.text());
 }

@@ -3,7 +3,10 @@
 use flumen_apiserver::{Deletion, Media, ResourceName, Select};
 use serde_json::json;
 
-use crate::server::{CONFIG_MAPS, config_map, refusal, start};
+use crate::{
+    fixture::Fixture,
+    server::{CONFIG_MAPS, config_map, refusal, start},
+};
 
 #[tokio::test]
 async fn an_object_lives() {
@@ -172,4 +175,41 @@ async fn another_spelling_is_no_change_whenever_it_comes() {
 
     let same = client.update(ranges, &range).await.expect("it is valid");
     assert_eq!(same["metadata"], old["metadata"]);
+}
+
+#[tokio::test]
+async fn a_try_to_delete_what_only_an_option_held_shows_an_empty_object() {
+    let server = Fixture::start().await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let held = |name: &str, finalizers: &[&str]| {
+        let metadata = json!({ "name": name, "finalizers": finalizers });
+        json!({ "metadata": metadata, "data": { "k": "1" } })
+    };
+    for (name, finalizers) in [("a", &["orphan"][..]), ("b", &[])] {
+        let created = server.create(maps, &held(name, finalizers)).await;
+        assert_eq!(created.status, 201, "{}", created.text());
+    }
+    let try_to_delete = async |name: &str| {
+        let path = format!("{maps}/{name}?dryRun=All&propagationPolicy=Background");
+        server.ask("DELETE", &path, &[], "").await.json()
+    };
+    let empty = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": {} });
+    assert_eq!(try_to_delete("a").await, empty);
+    assert_eq!(try_to_delete("b").await["kind"], "Status");
+}
+
+#[tokio::test]
+async fn types_of_a_network_policy_that_are_emptied_come_back() {
+    let client = start().await;
+    let policies = ResourceName::new("networking.k8s.io", "v1", "networkpolicies");
+    let policy = json!({ "metadata": { "name": "a" }, "spec": { "podSelector": {} } });
+    let created = client.create(policies, "default", &policy).await.expect("it is new");
+    let patch = |field: &str| json!([{ "op": "add", "path": field, "value": [] }]);
+    let patched = async |field: &str| {
+        let patch = patch(field);
+        let done = client.patch(policies, ("default", "a"), "", (Media::JsonPatch, &patch)).await;
+        done.expect("it is valid")["metadata"]["generation"].clone()
+    };
+    assert_eq!(patched("/spec/policyTypes").await, created["metadata"]["generation"]);
+    assert_eq!(patched("/spec/ingress").await, 2, "other empty lists are counted");
 }

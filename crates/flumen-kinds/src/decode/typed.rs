@@ -43,6 +43,9 @@ pub(crate) enum Keeps {
 /// Lists that are printed only when they are filled, and that defaults tell from none when they are empty.
 const TOLD_FROM_NONE: [(&str, &str); 1] = [("api.autoscaling.v2.HPAScalingRules", "policies")];
 
+/// Lists that get a default when they are empty, so that nobody ever sees them so.
+const NEVER_EMPTY: [(&str, &str); 1] = [("api.networking.v1.NetworkPolicySpec", "policyTypes")];
+
 /// Reads an object. The error is Go's message.
 pub(super) fn read(
     root: Node<'_, '_>,
@@ -269,8 +272,8 @@ impl<'t> Walk<'t> {
         self.whole_lists -= usize::from(is_whole);
         let is_nothing = is_empty(&value) && matches!(field.form, Form::List(_) | Form::Map(_));
         if is_nothing {
-            self.traces.has_empty |=
-                !matches!(self.path.first(), Some(Step::Field(_, top)) if *top == "metadata");
+            self.traces.has_empty |= !self.is_among(&NEVER_EMPTY, field)
+                && !matches!(self.path.first(), Some(Step::Field(_, top)) if *top == "metadata");
             if value.is_object() && self.path.len() == 1 {
                 self.traces.empty_maps.push(field.name);
             }
@@ -278,7 +281,7 @@ impl<'t> Walk<'t> {
         let is_kept = is_nothing && self.keeps == Keeps::Given;
         let is_dropped = match field.presence {
             Presence::Filled => {
-                let is_told = self.whole_lists > 0 || self.tells_from_none(field);
+                let is_told = self.whole_lists > 0 || self.is_among(&TOLD_FROM_NONE, field);
                 is_empty(&value) && !(is_kept && is_told)
             }
             Presence::Always => is_nothing && value.is_array() && !is_kept,
@@ -305,9 +308,9 @@ impl<'t> Walk<'t> {
         Ok(amount)
     }
 
-    fn tells_from_none(&self, field: &Field) -> bool {
+    fn is_among(&self, lists: &[(&str, &str)], field: &Field) -> bool {
         let owner = self.owner.map(|owner| owner.name);
-        TOLD_FROM_NONE.iter().any(|(of, name)| owner == Some(*of) && field.name == *name)
+        lists.iter().any(|(of, name)| owner == Some(*of) && field.name == *name)
     }
 
     fn list(

@@ -115,16 +115,19 @@ pub(super) fn service_account(object: &mut Value, _now: &str) {
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 pub(super) fn daemon_set(object: &mut Value, _now: &str) {
-    let known = object.part("metadata").part("annotations").text(TEMPLATE_GENERATION);
-    let generation = known.parse::<i64>().unwrap_or_default().max(1);
+    let generation = known_generation(object).max(1);
     template_generation(object, generation);
 }
 
 pub(super) fn daemon_set_update(new: &mut Value, old: &Value) {
-    let known = old.part("metadata").part("annotations").text(TEMPLATE_GENERATION);
     let changed = new.part("spec").part("template") != old.part("spec").part("template");
-    let generation = known.parse::<i64>().unwrap_or_default() + i64::from(changed);
-    template_generation(new, generation);
+    template_generation(new, known_generation(old) + i64::from(changed));
+}
+
+/// How often the template changed.
+fn known_generation(object: &Value) -> i64 {
+    let known = object.part("metadata").part("annotations").text(TEMPLATE_GENERATION);
+    known.parse().unwrap_or_default()
 }
 
 pub(crate) fn drop_template_generation(object: &mut Value) {
@@ -137,7 +140,7 @@ pub(crate) fn drop_template_generation(object: &mut Value) {
     }
 }
 
-fn template_generation(object: &mut Value, generation: i64) {
+pub(super) fn template_generation(object: &mut Value, generation: i64) {
     if let Some(meta) = object.get_mut("metadata") {
         set_in(meta, "annotations", TEMPLATE_GENERATION, generation.to_string().into());
     }
@@ -218,6 +221,7 @@ pub(super) fn prepare_subresource(
 ) {
     match (kind, subresource) {
         ("Namespace", _) => name_label(new),
+        ("DaemonSet", "status") => template_generation(new, known_generation(old)),
         ("PersistentVolume", "status") => {
             let time = "lastPhaseTransitionTime";
             let (status, was) = (new.part("status"), old.part("status"));

@@ -1,7 +1,7 @@
 use flumen_schema::api::Api;
 use serde_json::{Value, json};
 
-use super::{hide, prepare_create, prepare_update};
+use super::{hide, nothing, prepare_create, prepare_subresource_update, prepare_update};
 
 #[track_caller]
 fn check_create(group: &str, kind: &str, mut object: Value, pointer: &str, expected: &Value) {
@@ -88,4 +88,27 @@ fn ports_on_nodes_go_with_the_type_that_has_them() {
     };
     assert_eq!(left(&[30_001]), None);
     assert_eq!(left(&[30_003]), Some(json!(30_003)), "it was asked for");
+}
+
+#[test]
+fn a_status_says_nothing_of_how_often_a_template_changed() {
+    let generation = "deprecated.daemonset.template.generation";
+    let set = |count: &str| json!({"metadata": {"annotations": {generation: count}}, "spec": {}});
+    let (mut new, old) = (set("2"), set("1"));
+    let kind = Api::get().kind("apps", "v1", "DaemonSet").expect("a known kind");
+    prepare_subresource_update(kind, "status", &mut new, &old, "2026-01-02T03:04:05Z");
+    assert_eq!(new, old);
+}
+
+#[test]
+fn some_kinds_have_something_when_nothing_is_known() {
+    let of = |group: &str, kind: &str| {
+        let kind = Api::get().kind(group, "v1", kind).expect("a known kind");
+        nothing(kind, json!({}))
+    };
+    let controller = json!({"metadata": {}, "spec": {}, "status": {"replicas": 0}});
+    assert_eq!(of("", "ReplicationController"), controller);
+    assert_eq!(of("apps", "Deployment")["spec"]["replicas"], 0);
+    let annotations = json!({"deprecated.daemonset.template.generation": "0"});
+    assert_eq!(of("apps", "DaemonSet")["metadata"]["annotations"], annotations);
 }
