@@ -2,23 +2,22 @@
 //!
 //! They are posted by a task of their own, in the order in which they come, so that no pass waits for them.
 
-mod remembered;
 mod similar;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::NonZeroUsize};
 
+use clru::CLruCache;
 use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, ObjectName, PatchType, Resource};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use self::{
-    remembered::{Posted, Remembered},
-    similar::Similar,
-};
+use self::similar::Similar;
 use crate::{json::tree, references::core_resource};
 
+/// Events that are remembered, so that one that comes again is counted and not posted anew.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 /// Annotations of an object with this prefix are copied to its events.
 const COPIED: &str = "event.toolkit.fluxcd.io/";
 /// The longest message that a server takes.
@@ -108,16 +107,21 @@ async fn post_all(
     mut events: mpsc::UnboundedReceiver<Value>,
     component: &'static str,
 ) {
-    let mut posted = Remembered::default();
+    let mut posted = CLruCache::new(REMEMBERED);
     let mut similar = Similar::default();
     while let Some(event) = events.recv().await {
         let (event, key) = similar.combine(event, Timestamp::now());
-        let known = posted.take(&key);
-        match post_or_count(&client, event, known, component).await {
-            Ok(now) => posted.put(key, now),
+        match post_or_count(&client, event, posted.pop(&key), component).await {
+            Ok(now) => drop(posted.put(key, now)),
             Err(error) => tracing::warn!(%error, "cannot post an event"),
         }
     }
+}
+
+/// An event that is on the cluster.
+struct Posted {
+    name: String,
+    count: u64,
 }
 
 async fn post_or_count(

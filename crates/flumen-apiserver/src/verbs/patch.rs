@@ -261,8 +261,8 @@ impl Patch {
             return Err(invalid(fault));
         }
         let read = read(&present).map_err(|why| {
-            let of = of.filter(|_| !matches!(self, Self::Strategic(_)));
             // The real server reads the text that it shows, which has an order of its own.
+            let of = of.filter(|_| present.is_object() && !matches!(self, Self::Strategic(_)));
             invalid(of.and_then(|of| flumen_kinds::text_fault(&shown(), of)).unwrap_or(why))
         })?;
         request.note(&read);

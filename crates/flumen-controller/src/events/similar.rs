@@ -3,12 +3,13 @@
 //! The rule is that of every controller that posts by Kubernetes' own library: from the tenth different message on
 //! about one object, for one reason and within ten minutes, one event has the latest of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use clru::CLruCache;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::remembered::REMEMBERED;
+use super::REMEMBERED;
 
 /// As many different messages are one event.
 const COMBINED_FROM: usize = 10;
@@ -32,13 +33,19 @@ pub(super) struct EventKey {
 }
 
 /// The messages of late about each subject.
-#[derive(Debug, Default)]
-pub(super) struct Similar(HashMap<Subject, Recent>);
+#[derive(Debug)]
+pub(super) struct Similar(CLruCache<Subject, Recent>);
 
 #[derive(Debug)]
 struct Recent {
     messages: BTreeSet<String>,
     last: Timestamp,
+}
+
+impl Default for Similar {
+    fn default() -> Self {
+        Self(CLruCache::new(REMEMBERED))
+    }
 }
 
 impl Similar {
@@ -51,21 +58,23 @@ impl Similar {
             reason: text(&event["reason"]),
         };
         let message = text(&event["message"]);
-        if self.0.len() >= REMEMBERED {
-            self.0.retain(|_, recent| now.duration_since(recent.last) <= WITHIN);
+        let is_over = |recent: &Recent| now.duration_since(recent.last) > WITHIN;
+        if self.0.peek(&subject).is_none_or(is_over) {
+            self.0.put(subject.clone(), Recent { messages: BTreeSet::new(), last: now });
         }
-        let fresh = || Recent { messages: BTreeSet::new(), last: now };
-        let recent = self.0.entry(subject.clone()).or_insert_with(fresh);
-        if now.duration_since(recent.last) > WITHIN {
-            recent.messages.clear();
-        }
-        recent.last = now;
-        recent.messages.insert(message.clone());
-        if recent.messages.len() < COMBINED_FROM {
+        let is_combined = self.0.get_mut(&subject).is_some_and(|recent| {
+            recent.last = now;
+            recent.messages.insert(message.clone());
+            let is_full = recent.messages.len() >= COMBINED_FROM;
+            if is_full {
+                // It stays so.
+                recent.messages.remove(&message);
+            }
+            is_full
+        });
+        if !is_combined {
             return (event, EventKey { subject, message: Some(message) });
         }
-        // It is full and stays so.
-        recent.messages.remove(&message);
         let mut combined = event;
         combined["message"] = json!(format!("(combined from similar events): {message}"));
         combined["metadata"]["annotations"] = json!({});
