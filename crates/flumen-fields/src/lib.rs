@@ -19,7 +19,7 @@ pub use error::{FieldError, FieldErrorKind, Shown};
 pub use fields_v1::FieldsError;
 pub use manage::{
     ApplyError, Conflict, Conflicts, Filter, ScalePaths, Versions, Write, apply, keep_times,
-    scale_from_parent, scale_to_parent, update,
+    scale_from_parent, scale_to_parent, unchanged, update,
 };
 pub use path::Path;
 pub use schema::{List, ListKey, ListMerge, Map, Node, NodeId, Scalar, Schema, SchemaBuilder};

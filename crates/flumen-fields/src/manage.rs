@@ -23,7 +23,7 @@ pub use self::{
     conflict::{Conflict, Conflicts},
     filter::Filter,
     scale::{ScalePaths, scale_from_parent, scale_to_parent},
-    times::keep_times,
+    times::{keep_times, unchanged},
     update::update,
 };
 use crate::Schema;

@@ -163,7 +163,7 @@ async fn remove_once(
         if is_held && !matches!(grace, Grace::Begun(_)) {
             mark(&mut object);
         }
-        if object != live.object && !options.dry_run {
+        if (object != live.object || !live.is_settled) && !options.dry_run {
             let value = conversion::encode(request.api, &request.resource, &mut object).await?;
             revision = storage::put(store, key.to_owned(), Some(revision), value).await?;
             meta::set(&mut object, "resourceVersion", revision.to_string());

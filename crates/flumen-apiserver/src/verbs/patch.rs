@@ -1,6 +1,8 @@
 //! PATCH: a change instead of the whole.
 
-use flumen_fields::{FieldError, Path};
+use std::borrow::Cow;
+
+use flumen_fields::{FieldError, Path, unchanged};
 use flumen_kinds::Document;
 use flumen_schema::api::TypeId;
 use serde_json::{Map, Value};
@@ -51,6 +53,11 @@ pub(crate) async fn patch(request: &Request<'_>) -> Result<Answer, ApiError> {
                 let ownership = Ownership::new(catalog, resource, subresource);
                 let (manager, force) = (&options.manager, options.force);
                 let object = ownership.apply(present.as_deref(), &config, manager, force)?;
+                if let (Some(live), Some(Cow::Owned(present))) = (live, &present)
+                    && let Some(unchanged) = unchanged(&live.object, present, &object)
+                {
+                    return Ok(unchanged);
+                }
                 if rules::patch_type(resource).is_none() && has_nothing(&object["metadata"]) {
                     // Custom resources are stored as they were merged.
                     request.unsettle();

@@ -1,7 +1,7 @@
 //! Objects from their creation to their end.
 
 use flumen_apiserver::{Deletion, Media, ResourceName, Select};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     fixture::Fixture,
@@ -212,4 +212,45 @@ async fn types_of_a_network_policy_that_are_emptied_come_back() {
     };
     assert_eq!(patched("/spec/policyTypes").await, created["metadata"]["generation"]);
     assert_eq!(patched("/spec/ingress").await, 2, "other empty lists are counted");
+}
+
+#[tokio::test]
+async fn an_autoscaler_keeps_its_metrics_when_its_first_version_is_applied() {
+    let server = Fixture::start().await;
+    let apply = async |version: &str, name: &str, manager: &str, spec: Value| {
+        let path = format!(
+            "/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers/{name}\
+             ?fieldManager={manager}&force=true"
+        );
+        let mut object = json!({
+            "apiVersion": format!("autoscaling/{version}"),
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": { "name": name },
+        });
+        if !spec.is_null() {
+            object["spec"] = spec;
+        }
+        let headers = ["Content-Type: application/apply-patch+yaml"];
+        server.ask("PATCH", &path, &headers, &object.to_string()).await.json()
+    };
+    let target = json!({ "kind": "Deployment", "name": "d", "apiVersion": "apps/v1" });
+    let processors = json!({ "type": "Resource", "resource": {
+        "name": "cpu", "target": { "type": "Utilization", "averageUtilization": 50 },
+    } });
+    let pods = json!({ "type": "Pods", "pods": {
+        "metric": { "name": "m" }, "target": { "type": "AverageValue", "averageValue": "1k" },
+    } });
+    let spec =
+        |metrics: Value| json!({ "maxReplicas": 3, "scaleTargetRef": target, "metrics": metrics });
+
+    // Who owned the metrics no longer sends them; without any there is a default, which counts as there.
+    apply("v2", "a", "one", spec(json!([processors]))).await;
+    let plain = json!({ "maxReplicas": 3, "scaleTargetRef": target });
+    let old = apply("v1", "a", "one", plain).await;
+    assert_eq!(old["spec"]["targetCPUUtilizationPercentage"], 50);
+
+    // What changes nothing does not even change the order of metrics.
+    let new = apply("v2", "b", "one", spec(json!([processors, pods]))).await;
+    let old = apply("v1", "b", "other", Value::Null).await;
+    assert_eq!(old["metadata"]["resourceVersion"], new["metadata"]["resourceVersion"]);
 }

@@ -19,6 +19,17 @@ pub fn keep_times(live: &Value, new: &mut Value) {
     }
 }
 
+/// The live object with the managers of an applied one, if applying changed nothing else. `shown` is the live object in
+/// the version in which it was applied: converted there and back again, it might not be the same.
+pub fn unchanged(live: &Value, shown: &Value, applied: &Value) -> Option<Value> {
+    if !same_without_managed_fields(shown, applied) {
+        return None;
+    }
+    let mut unchanged = live.clone();
+    super::set_managed_fields(&mut unchanged, managed_fields(applied).cloned());
+    Some(unchanged)
+}
+
 fn same_entries(live: &[Value], new: &[Value]) -> bool {
     live.len() == new.len()
         && live.iter().zip(new).all(|pair| match pair {

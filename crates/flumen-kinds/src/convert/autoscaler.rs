@@ -16,6 +16,9 @@ const TOLERANCES: [&str; 2] = [
     "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
 ];
 
+/// The use of processors that is aimed at if nothing is said, in percent.
+const DEFAULT_UTILIZATION: u8 = 80;
+
 /// Removes the annotations that stand for fields of a later version.
 pub(crate) fn drop_annotations(autoscaler: &mut Value) {
     let Some(Value::Object(metadata)) = autoscaler.get_mut("metadata") else { return };
@@ -91,6 +94,11 @@ pub(super) fn to_v2(mut autoscaler: Value) -> Value {
     let processor = |part: &str, value: Value| json!({ "type": "Resource", "resource": { "name": "cpu", part: value } });
     if let Some(target) = autoscaler.part("spec").some("targetCPUUtilizationPercentage") {
         let target = json!({ "type": "Utilization", "averageUtilization": target });
+        metrics.push(processor("target", target));
+    }
+    if metrics.is_empty() {
+        // The first version has this default, and knows only here that there are no others.
+        let target = json!({ "type": "Utilization", "averageUtilization": DEFAULT_UTILIZATION });
         metrics.push(processor("target", target));
     }
     let used = autoscaler.part("status").some("currentCPUUtilizationPercentage");

@@ -125,7 +125,11 @@ pub(super) fn go_type(api: &'static Api, form: &Form) -> Cow<'static, str> {
         Form::SchemaOrStrings => "v1.JSONSchemaPropsOrStringArray".into(),
         Form::Struct(of) => struct_name(api.type_of(*of)).into(),
         Form::List(of) if is_extra_value(of) => EXTRA_VALUE.into(),
-        Form::List(of) => format!("[]{}", go_type(api, of)).into(),
+        Form::List(of) => match &*go_type(api, of) {
+            // A list with a name of its own.
+            "v1.ValidationRule" => "v1.ValidationRules".into(),
+            of => format!("[]{of}").into(),
+        },
         Form::Map(of) if **of == Form::Quantity => "v1.ResourceList".into(),
         Form::Map(of) => format!("map[string]{}", go_type(api, of)).into(),
     }
@@ -160,7 +164,7 @@ pub(super) fn map_type(
 
 const EXTRA_VALUE: &str = "v1.ExtraValue";
 
-/// Whether a list of these is the one list with a name of its own.
+/// Whether a list of these has a name of its own.
 pub(crate) fn is_extra_value(form: &Form) -> bool {
     *form == Form::String(Some(EXTRA_VALUE))
 }

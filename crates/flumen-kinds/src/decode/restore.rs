@@ -134,6 +134,8 @@ mod tests {
         check(json!({ "items": { "required": "" } }), &in_schema("required", "[]string"));
         let nested = json!({ "additionalProperties": { "items": { "required": "" } } });
         check(nested, &in_schema("items.required", "[]string"));
+        let text = json!({ "items": { "x-kubernetes-validations": "" } });
+        check(text, &in_schema("x-kubernetes-validations", "v1.ValidationRules"));
         let rules = json!({ "items": { "x-kubernetes-validations": [{ "rule": 1 }] } });
         check(
             rules,
