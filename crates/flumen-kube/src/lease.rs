@@ -126,19 +126,23 @@ impl<C: Cluster> Lease<C> {
     /// When the server refuses. That somebody else holds the Lease by now is no error.
     pub async fn release(self) -> Result<(), Error> {
         let candidate = self.candidate;
-        // A renewal that was given up half way may have been done, so what we wrote last does not count.
-        let Some(mut object) = candidate.cluster.get(candidate.name()).await? else {
-            return Ok(());
-        };
-        let record = Record::of(&object);
-        if record.holder != candidate.options.identity {
-            return Ok(());
-        }
-        Record { holder: String::new(), duration: RELEASED, renewed: now(), ..record }
-            .write(&mut object);
-        match candidate.replace(&object).await {
-            Err(error) if !error.is_conflict() && !error.is_not_found() => Err(error),
-            _ => Ok(()),
+        loop {
+            // A renewal that was given up half way may have been done, so what we wrote last does not count.
+            let Some(mut object) = candidate.cluster.get(candidate.name()).await? else {
+                return Ok(());
+            };
+            let record = Record::of(&object);
+            if record.holder != candidate.options.identity {
+                return Ok(());
+            }
+            Record { holder: String::new(), duration: RELEASED, renewed: now(), ..record }
+                .write(&mut object);
+            match candidate.replace(&object).await {
+                // It may also be done right now.
+                Err(error) if error.is_conflict() => {}
+                Err(error) if !error.is_not_found() => return Err(error),
+                _ => return Ok(()),
+            }
         }
     }
 }
