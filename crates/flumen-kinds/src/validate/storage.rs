@@ -1,6 +1,6 @@
 //! Classes of storage, drivers and attachments.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flumen_fields::Path;
 use serde_json::Value;
@@ -54,22 +54,25 @@ pub(super) fn class(e: &mut Report, object: &Value) {
     }
     let at = Path::new("allowedTopologies");
     let terms = object.list("allowedTopologies");
-    let mut seen: Vec<&[Value]> = Vec::new();
+    let mut seen: Vec<Requirements<'_>> = Vec::new();
     for (n, term) in terms.iter().enumerate() {
         let at = at.index(n);
         let expressions = term.list("matchLabelExpressions");
-        topology_term(e, &at.child("matchLabelExpressions"), expressions);
+        let required = topology_term(e, &at.child("matchLabelExpressions"), expressions);
         // The server starts with as many empty terms as there are terms.
-        let blank = if expressions.is_empty() { terms.len() } else { 0 };
-        for _ in 0..blank + seen.iter().filter(|other| **other == expressions).count() {
+        let blank = if required.is_empty() { terms.len() } else { 0 };
+        for _ in 0..blank + seen.iter().filter(|other| **other == required).count() {
             e.duplicate(&at.child("matchLabelExpressions"), "");
         }
-        seen.push(expressions);
+        seen.push(required);
     }
 }
 
-fn topology_term(e: &mut Report, at: &Path<'_>, expressions: &[Value]) {
-    let mut keys = BTreeSet::new();
+/// The values that a term allows for each key; of two with the same key the last counts.
+type Requirements<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+fn topology_term<'a>(e: &mut Report, at: &Path<'_>, expressions: &'a [Value]) -> Requirements<'a> {
+    let mut required = Requirements::new();
     for (n, expression) in expressions.iter().enumerate() {
         let at = at.index(n);
         let values_at = at.child("values");
@@ -84,10 +87,11 @@ fn topology_term(e: &mut Report, at: &Path<'_>, expressions: &[Value]) {
         }
         let key = expression.text("key");
         e.form(&at.child("key"), key, format::qualified_name);
-        if !keys.insert(key) {
+        if required.insert(key, values).is_some() {
             e.duplicate(&at.child("key"), key);
         }
     }
+    required
 }
 
 pub(super) fn class_update(e: &mut Report, new: &Value, old: &Value) {
