@@ -100,7 +100,7 @@ fn a_reference_that_is_deleted_is_named_and_what_was_delivered_stays() {
     let message = until_failed(&stage, "GitOperationFailed");
     let expected = format!(
         "failed to checkout and determine revision: unable to list remote for '{url}': couldn't find remote ref \
-         \"refs/heads/main\"; correct spec.ref, or push what it names again"
+         \"refs/heads/main\""
     );
     assert_eq!(message, expected);
     let source = stage.get("GitRepository", "app").expect("it is there");

@@ -141,7 +141,6 @@ impl GitError {
 /// What can be done in the object, or in what it names.
 fn hint(error: &Error) -> Option<&'static str> {
     match error {
-        Error::NoReference { .. } => Some("correct spec.ref, or push what it names again"),
         Error::Unauthorized { were_given: false, .. } => {
             Some("name a Secret with credentials in spec.secretRef, or correct spec.url")
         }
