@@ -13,6 +13,7 @@ use crate::{
     index::Index,
     kustomization::{contest::Contests, memory::Memory, providers::Providers},
     metrics::Metrics,
+    moved::Meanwhile,
     queue::Queue,
     sources::{Artifacts, local::LocalSources},
 };
@@ -35,6 +36,8 @@ pub(crate) struct Controller {
     pub(crate) providers: Providers,
     /// What others change back.
     pub(crate) contests: Contests,
+    /// What has moved during passes that are under way.
+    pub(crate) meanwhile: Meanwhile,
     /// What is applied.
     pub(crate) owned: Arc<Owned>,
     /// What earlier passes have left.

@@ -9,6 +9,7 @@
 //! are what happens then.
 #![allow(clippy::disallowed_methods, reason = "waits, retries and tells the time in statuses")]
 
+mod assemble;
 mod cache;
 mod controller;
 mod election;
@@ -20,6 +21,7 @@ mod key;
 mod kustomization;
 mod malformed;
 mod metrics;
+mod moved;
 mod options;
 mod queue;
 mod references;

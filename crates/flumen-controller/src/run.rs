@@ -6,7 +6,7 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     pin::{Pin, pin},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
@@ -15,25 +15,17 @@ use flumen_kube::{Client, Lost};
 use flumen_object::ObjectId;
 use flumen_source::{Storage, StorageError, import::ImportError, serve::serve};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use tokio::{
-    net::TcpListener,
-    sync::{Semaphore, mpsc},
-    task::JoinSet,
-    time::timeout,
-};
+use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 
 use crate::{
     Controller, Key, Kind, Options,
-    cache::{Definitions, Depended, Followed, Owned, Reflected, owned::Hand, referenced},
+    assemble::{Assembled, assemble},
     election::Candidate,
     endpoints::Endpoints,
-    events::Recorder,
-    kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
-    metrics::Metrics,
-    queue::{Next, Queue},
+    kustomization, moved,
+    queue::Next,
     rivals::{self, Rival},
-    sources::{self, Artifacts, local},
-    triggers::{News, handle},
+    sources::{self, local},
 };
 
 /// How long the start waits for the watches of what is applied. A kind may be gone, and its watch never begin.
@@ -99,91 +91,8 @@ pub async fn run(
         }
     }
     let storage = Arc::new(Storage::open(&options.storage)?);
-    let (news, mut heard) = mpsc::unbounded_channel();
-    let (kustomize_events, post_kustomize) = Recorder::new(client.clone(), "kustomize-controller");
-    let (source_events, post_sources) = Recorder::new(client.clone(), "source-controller");
-    let takeover = kustomization::takeover(&options.override_managers);
-    let hand = Hand {
-        manager: kustomization::MANAGER.to_owned(),
-        group: kustomization::GROUP.to_owned(),
-        takeover: takeover.clone(),
-    };
-    let send = news.clone();
-    let kustomizations = Reflected::new(move |change| drop(send.send(News::Kustomization(change))));
-    let send = news.clone();
-    let git_repositories = Reflected::new(move |change| {
-        let artifact = |source: &GitRepository| source.status.artifact.clone();
-        drop(send.send(News::of_source(Kind::GitRepository, change, artifact)));
-    });
-    let send = news.clone();
-    let oci_repositories = Reflected::new(move |change| {
-        let artifact = |source: &OciRepository| source.status.artifact.clone();
-        drop(send.send(News::of_source(Kind::OciRepository, change, artifact)));
-    });
-    let send = news.clone();
-    let external_artifacts = Reflected::new(move |change| {
-        let artifact = |source: &flumen_api::ExternalArtifact| source.status.artifact.clone();
-        drop(send.send(News::of_source(Kind::ExternalArtifact, change, artifact)));
-    });
-    let send = news.clone();
-    let established = move |kind| drop(send.send(News::Established(kind)));
-    let definitions = Arc::new(Definitions::new(client.clone(), established));
-    let cluster = Followed { client: client.clone(), definitions: definitions.clone() };
-    let send = news.clone();
-    let depended = Depended::new(cluster.clone(), move |id| drop(send.send(News::Depended(id))));
-    let send = news.clone();
-    let owned = Owned::new(cluster.clone(), hand, move |moved| drop(send.send(News::Moved(moved))));
-    let controller = Arc::new(Controller {
-        artifacts: Artifacts::new(storage.clone(), &options)?,
-        local_sources,
-        queue: Queue::default(),
-        kustomizations: Arc::new(kustomizations),
-        git_repositories: Arc::new(git_repositories),
-        oci_repositories: Arc::new(oci_repositories),
-        external_artifacts: Arc::new(external_artifacts),
-        index: Mutex::default(),
-        providers: Providers::default(),
-        contests: Contests::default(),
-        definitions,
-        depended,
-        owned,
-        memory: Memory::new(&options.storage),
-        takeover,
-        kustomize_events,
-        source_events,
-        metrics: Metrics::new(options.concurrent),
-        client,
-        options,
-    });
-
-    let mut background = JoinSet::new();
-    let definitions = controller.definitions.clone();
-    background.spawn(async move { definitions.follow().await });
-    follow(&mut background, &controller, &cluster, &controller.kustomizations);
-    follow(&mut background, &controller, &cluster, &controller.git_repositories);
-    follow(&mut background, &controller, &cluster, &controller.oci_repositories);
-    follow(&mut background, &controller, &cluster, &controller.external_artifacts);
-    let kinds = ["ConfigMap", "Secret"].into_iter();
-    for kind in kinds.filter(|_| controller.options.watch_references) {
-        let (cluster, send) = (cluster.clone(), news.clone());
-        let namespace = controller.options.namespace.clone();
-        let selector = controller.options.references_selector.clone();
-        let changed = move |one| drop(send.send(News::Referenced(one)));
-        background.spawn(referenced::watch(cluster, kind, namespace, selector, changed));
-    }
-    for (key, source) in &controller.local_sources {
-        background.spawn(local::follow(controller.clone(), key.clone(), source.clone()));
-    }
-    drop(news);
-    let hears = controller.clone();
-    background.spawn(async move {
-        while let Some(news) = heard.recv().await {
-            handle(&hears, news);
-        }
-    });
-    let mut posting = JoinSet::new();
-    posting.spawn(post_kustomize);
-    posting.spawn(post_sources);
+    let Assembled { controller, mut background, mut posting } =
+        assemble(client, options, local_sources, &storage)?;
 
     let endpoints = Endpoints::serve(&controller).await.map_err(not_served)?;
     let mut stop = pin!(stop);
@@ -297,6 +206,7 @@ async fn work(
 fn end(controller: &Controller, key: &Key, next: Next) {
     controller.metrics.ended(key, next);
     controller.queue.done(key, next, controller.options.backoff());
+    moved::judge_meanwhile(controller, key);
     if !controller.knows(key) {
         controller.forget(key);
     }
@@ -328,17 +238,6 @@ async fn until_seen(controller: &Controller) {
     if timeout(SEEN_WITHIN, seen).await.is_err() {
         tracing::info!("some kinds cannot be watched yet: their objects are looked at one by one");
     }
-}
-
-fn follow<K: flumen_api::Kind>(
-    tasks: &mut JoinSet<()>,
-    controller: &Controller,
-    cluster: &Followed,
-    reflected: &Arc<Reflected<K>>,
-) {
-    let options = &controller.options;
-    let (namespace, selector) = (options.namespace.clone(), options.selector.clone());
-    tasks.spawn(reflected.clone().follow(cluster.clone(), namespace, selector));
 }
 
 async fn pass(

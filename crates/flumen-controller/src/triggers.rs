@@ -19,9 +19,10 @@ use crate::{
     kustomization::{
         ALLOW_LARGE_PRUNE, ARTIFACT_FAILED, DEPENDENCY_NOT_READY, UNKNOWN_KINDS, depends_on,
         depends_on_objects,
-        drift::{MODE, Mode},
+        drift::MODE,
         has_expression_on,
     },
+    moved,
     queue::Trigger,
     status::requested_at,
 };
@@ -117,7 +118,7 @@ pub(crate) fn handle(controller: &Controller, news: News) {
             }
         }
         News::Source(news) => of_source(controller, index, *news),
-        News::Moved(moved) => of_moved(controller, moved),
+        News::Moved(moved) => moved::heard(controller, moved),
         News::Referenced(reference) => {
             let (namespace, name) = &reference.name;
             let by = format!("{}/{namespace}/{name}", reference.kind);
@@ -263,7 +264,7 @@ fn wake_users(controller: &Controller, index: &Index, source: &Key, artifact: Op
     }
 }
 
-fn kustomization(controller: &Controller, name: &Name) -> Option<Arc<Kustomization>> {
+pub(crate) fn kustomization(controller: &Controller, name: &Name) -> Option<Arc<Kustomization>> {
     controller.kustomizations.get(&name.0, &name.1)?.ok()
 }
 
@@ -288,30 +289,6 @@ fn depth(controller: &Controller, object: &Kustomization) -> usize {
     depth
 }
 
-/// Wakes the owner of an object that is no longer as it was applied.
-fn of_moved(controller: &Controller, moved: Moved) {
-    if !controller.options.correct_drift_at_once {
-        return;
-    }
-    let name = moved.owner;
-    let key = key_of(&name);
-    let object = kustomization(controller, &name);
-    if object.is_some_and(|object| Mode::of(&object) == Ok(Mode::Report)) {
-        // What comes back to what it was is to be told as well.
-        controller.queue.add(key, Trigger::Due);
-        return;
-    }
-    let is_drift = controller.memory.with(&key, |remembered| {
-        let entry = remembered.inventory.get(&moved.id);
-        let seen = entry.and_then(|entry| entry.seen.as_ref());
-        seen.is_some_and(|seen| Some(seen.live) != moved.digest)
-    });
-    if is_drift == Some(true) && controller.contests.changed(&key, &moved.id, moved.by) {
-        tracing::info!(object = %key, drifted = %moved.id, "drift");
-        controller.queue.add(key, Trigger::Due);
-    }
-}
-
-fn key_of((namespace, name): &Name) -> Key {
+pub(crate) fn key_of((namespace, name): &Name) -> Key {
     Key::new(Kind::Kustomization, namespace, name)
 }

@@ -289,7 +289,8 @@ impl Version {
             verdict.errors.extend(flumen_kinds::validate_metadata_update(new, old));
             let schema = self.schema.as_ref().and_then(|schema| schema.properties.get("status"));
             if let (Some(status), Some(schema)) = (new.get("status"), schema) {
-                let before = Before::part(old.get("status"));
+                // One that was not there counts as null, so that null is no change.
+                let before = Before::part(old.get("status").or(Some(&Value::Null)));
                 verdict.errors.extend(check::check(status, schema, before, Some("status")));
             }
             verdict.errors.extend(self.check_scale(new, false));

@@ -38,9 +38,7 @@ pub(crate) struct Moved {
     /// Namespace and name of the owner, from the object's labels.
     pub(crate) owner: (String, String),
     pub(crate) id: ObjectId,
-    /// `None` when it is gone.
-    pub(crate) digest: Option<ObjectDigest>,
-    /// Who has changed it, as far as it tells.
+    /// Who has changed it, as far as it tells; `None` when it is gone.
     pub(crate) by: Option<String>,
 }
 
@@ -98,6 +96,11 @@ impl Owned {
         let kinds = self.kinds();
         let seen = kinds.get(&id.gvk).filter(|seen| seen.synced)?;
         seen.objects.get(&place(id)).map(|known| known.health.clone())
+    }
+
+    /// An object as it was last seen, whether or not all of its kind is known; `None` when it is gone.
+    pub(crate) fn seen(&self, id: &ObjectId) -> Option<ObjectDigest> {
+        self.kinds().get(&id.gvk)?.objects.get(&place(id)).map(|known| known.digest)
     }
 
     /// Begins to watch a kind, if nobody does yet.
@@ -167,7 +170,7 @@ impl Owned {
             let former = former.filter(|former| Some(former) != owner.as_ref());
             for owner in former.into_iter().chain(owner) {
                 let by = last_manager_but(object, &self.hand.manager).map(str::to_owned);
-                (self.moved)(Moved { owner, id: id.clone(), digest: Some(digest), by });
+                (self.moved)(Moved { owner, id: id.clone(), by });
             }
         }
     }
@@ -193,7 +196,7 @@ impl Owned {
             });
         }
         if let Some(owner) = known.marks.owner {
-            (self.moved)(Moved { owner, id, digest: None, by: None });
+            (self.moved)(Moved { owner, id, by: None });
         }
     }
 }

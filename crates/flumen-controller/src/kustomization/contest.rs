@@ -81,7 +81,7 @@ impl Contests {
         contested
     }
 
-    /// Forgets the past of a Kustomization: what it applies has changed, or all is as it should be.
+    /// Forgets the past of a Kustomization: what it applies has changed, or it is gone.
     pub(crate) fn forget(&self, key: &Key) {
         self.lock().remove(key);
     }
@@ -161,6 +161,16 @@ mod tests {
         // Now it has.
         assert_eq!(contests.reverted(&key(), &BTreeSet::new()), []);
         assert!(contests.changed(&key(), &id("a"), None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_moment_of_rest_is_no_peace() {
+        let contests = Contests::default();
+        for _ in 0..2 {
+            assert_eq!(round(&contests, "a"), (true, Vec::new()));
+            assert_eq!(contests.reverted(&key(), &BTreeSet::new()), []);
+        }
+        assert_eq!(round(&contests, "a").1.len(), 1);
     }
 
     #[tokio::test(start_paused = true)]

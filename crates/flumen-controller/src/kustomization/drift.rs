@@ -130,7 +130,8 @@ impl Pass<'_> {
 
     /// Nothing has drifted.
     pub(super) fn forget_drift(&self) {
-        self.controller.contests.forget(self.key);
+        // What was set back before counts for its minute, also when it is at rest in between.
+        self.controller.contests.reverted(self.key, &BTreeSet::new());
         delete_condition(&mut self.state().object, DRIFTED);
     }
 

@@ -172,3 +172,21 @@ fn status_is_written_apart() {
     assert_eq!(changed["status"], json!({"x": 2}));
     assert_eq!(changed["metadata"]["generation"], 2);
 }
+
+#[test]
+fn a_status_that_was_not_there_may_stay_null() {
+    let version = version(&json!({"type": "object", "properties": {"status": {"type": "object"}}}));
+    let with_status = |status: Option<Value>| {
+        let mut object = widget(&json!({}));
+        object["metadata"]["resourceVersion"] = "1".into();
+        if let Some(status) = status {
+            object["status"] = status;
+        }
+        object
+    };
+    let null = with_status(Some(Value::Null));
+    let errors = |old| texts(&version.validate_status_update(&null, &with_status(old)).errors);
+    assert!(errors(None).is_empty());
+    let refused = "status: Invalid value: \"null\": status in body must be of type object: \"null\"";
+    assert_eq!(errors(Some(json!({}))), [refused]);
+}
