@@ -9,7 +9,6 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    process::Command,
     time::Instant,
 };
 
@@ -19,6 +18,7 @@ use flumen_testkit::{
 
 use crate::{
     Result,
+    go::build_command,
     process::{find, run_quietly},
     progress::say,
 };
@@ -68,15 +68,11 @@ pub(crate) fn provide() -> Result<PathBuf> {
 
 /// Builds one program and gives it its name when it is complete.
 fn build(program: &KubeProgram, bin: &Path) -> Result {
-    let go = find("go").ok_or("Go is not installed")?;
     let module = repository_root().join(program.module);
     let unfinished = bin.join(format!(".{}", program.name));
-    let flags = format!("-s -w{}", version_flags(&fs::read_to_string(module.join("go.mod"))?));
-    let mut command = Command::new(go);
-    command.args(["build", "-trimpath", "-ldflags", &flags, "-o"]).arg(&unfinished);
-    command.arg(program.package).current_dir(module);
-    // No C compiler is needed, and no settings of the user's own work take part.
-    command.env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
+    let version = version_flags(&fs::read_to_string(module.join("go.mod"))?);
+    let mut command = build_command("build", &module, &version)?;
+    command.arg("-o").arg(&unfinished).arg(program.package);
     run_quietly(&mut command)?;
     fs::rename(unfinished, bin.join(program.name))?;
     Ok(())

@@ -14,6 +14,7 @@ mod generate_definitions;
 mod generate_fieldspecs;
 mod generate_schema;
 mod generate_typed;
+mod go;
 mod golden;
 mod kube;
 mod process;

@@ -15,7 +15,11 @@ use flumen_kube::{Client, Lost};
 use flumen_object::ObjectId;
 use flumen_source::{Storage, StorageError, import::ImportError, serve::serve};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout},
+};
 
 use crate::{
     Controller, Key, Kind, Options,
@@ -160,9 +164,12 @@ async fn work(
     mut stop: Pin<&mut impl Future<Output = ()>>,
     mut lost: Pin<&mut impl Future<Output = Lost>>,
 ) -> Result<(), RunError> {
+    let at_once = controller.options.concurrent.max(1);
+    let permits = Arc::new(Semaphore::new(at_once));
+    // Remotes that do not answer hold up other sources, never what is there to be applied.
+    let fetching = Semaphore::new(at_once);
     // Passes wait for answers most of the time and compute on threads of their own, so they share this one.
     let mut passes = FuturesUnordered::new();
-    let permits = Arc::new(Semaphore::new(controller.options.concurrent.max(1)));
     loop {
         let turn = async {
             let permit = permits.clone().acquire_owned().await;
@@ -178,16 +185,16 @@ async fn work(
             turn = turn => turn,
         };
         let Ok(permit) = permit else { break };
-        controller.metrics.began(&key, waited);
+        let fetching = &fetching;
         passes.push(async move {
-            let next = pass(controller, &key, permit).await;
+            let next = pass(controller, &key, waited, permit, fetching).await;
             (key, next)
         });
     }
     // Who works has a permit; who only waits has given it back.
-    let all = u32::try_from(controller.options.concurrent.max(1)).unwrap_or(u32::MAX);
+    let all = u32::try_from(at_once).unwrap_or(u32::MAX);
     let finish = async {
-        let idle = permits.acquire_many(all);
+        let idle = async { tokio::join!(permits.acquire_many(all), fetching.acquire_many(all)) };
         tokio::pin!(idle);
         loop {
             tokio::select! {
@@ -240,15 +247,34 @@ async fn until_seen(controller: &Controller) {
     }
 }
 
+/// One pass over an object that was ready for a while.
 async fn pass(
     controller: &Controller,
     key: &Key,
-    permit: tokio::sync::OwnedSemaphorePermit,
+    waited: Duration,
+    permit: OwnedSemaphorePermit,
+    fetching: &Semaphore,
 ) -> Next {
+    let turn = async |permit: OwnedSemaphorePermit| {
+        let ready = Instant::now();
+        drop(permit);
+        let turn = fetching.acquire().await;
+        controller.metrics.began(key, waited + ready.elapsed());
+        turn
+    };
     match key.kind {
-        Kind::Kustomization => kustomization::reconcile(controller, key, permit).await,
-        Kind::OciRepository => sources::reconcile::<OciRepository>(controller, key).await,
-        Kind::GitRepository => sources::reconcile::<GitRepository>(controller, key).await,
+        Kind::Kustomization => {
+            controller.metrics.began(key, waited);
+            kustomization::reconcile(controller, key, permit).await
+        }
+        Kind::OciRepository => {
+            let _turn = turn(permit).await;
+            sources::reconcile::<OciRepository>(controller, key).await
+        }
+        Kind::GitRepository => {
+            let _turn = turn(permit).await;
+            sources::reconcile::<GitRepository>(controller, key).await
+        }
         // Somebody else makes it; there is nothing to do but to use it.
         Kind::ExternalArtifact => Next::Rest,
     }

@@ -1,10 +1,11 @@
 //! Tools written in Go, built from their modules.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use crate::{
     Result,
-    process::{find, run_quietly},
+    go::{build_command, command},
+    process::run_quietly,
 };
 
 /// How a tool came about, for people.
@@ -14,9 +15,9 @@ const BUILT: &str = "built from";
 pub(super) fn install(package: &str, name: &str, cache: &Path) -> Result<&'static str> {
     let staging = cache.join("go").join(name);
     fs::create_dir_all(&staging)?;
-    let mut command = go("install", &staging)?;
+    let mut install = build_command("install", &staging, "")?;
     // A name without directory would be a program of the module that we happen to be in.
-    run_quietly(command.arg(package).env("GOBIN", &staging))?;
+    run_quietly(install.arg(package).env("GOBIN", &staging))?;
     let program = package.split('@').next().and_then(|path| {
         path.rsplit('/').find(|part| !is_major_version(part)) // as Go names it
     });
@@ -28,7 +29,7 @@ pub(super) fn install(package: &str, name: &str, cache: &Path) -> Result<&'stati
 /// Builds the program of a module on disk, and gives it its name when it is complete.
 pub(super) fn build(module: &Path, program: &Path) -> Result<&'static str> {
     let unfinished = program.with_extension("unfinished");
-    run_quietly(go("build", module)?.arg("-o").arg(&unfinished).arg("."))?;
+    run_quietly(build_command("build", module, "")?.arg("-o").arg(&unfinished).arg("."))?;
     fs::rename(unfinished, program)?;
     Ok(BUILT)
 }
@@ -46,13 +47,13 @@ pub(super) fn build_release(
         fs::remove_dir_all(&staging)?;
     }
     fs::create_dir_all(&staging)?;
-    let answer = plain_go(&staging)?.args(["mod", "download", "-json", module]).output()?;
+    let answer = command(&staging)?.args(["mod", "download", "-json", module]).output()?;
     let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)?;
     let Some(published) = answer["Dir"].as_str() else {
         return Err(format!("{module} cannot be had: {}", answer["Error"]).into());
     };
     copy(Path::new(published), &staging)?;
-    let mut edit = plain_go(&staging)?;
+    let mut edit = command(&staging)?;
     edit.args(["mod", "edit"]);
     for taken in replaced {
         let path = taken.split('@').next().unwrap_or(taken);
@@ -60,7 +61,8 @@ pub(super) fn build_release(
     }
     run_quietly(&mut edit)?;
     let unfinished = program.with_extension("unfinished");
-    run_quietly(go("build", &staging)?.arg("-mod=mod").arg("-o").arg(&unfinished).arg("."))?;
+    let mut build = build_command("build", &staging, "")?;
+    run_quietly(build.arg("-mod=mod").arg("-o").arg(&unfinished).arg("."))?;
     fs::rename(unfinished, program)?;
     fs::remove_dir_all(&staging)?;
     Ok(BUILT)
@@ -79,20 +81,6 @@ fn copy(from: &Path, to: &Path) -> Result {
         }
     }
     Ok(())
-}
-
-fn go(verb: &str, directory: &Path) -> Result<Command> {
-    let mut command = plain_go(directory)?;
-    command.args([verb, "-trimpath", "-ldflags=-s -w"]);
-    Ok(command)
-}
-
-fn plain_go(directory: &Path) -> Result<Command> {
-    let mut command = Command::new(find("go").ok_or("Go is not installed")?);
-    command.current_dir(directory);
-    // No C compiler is needed, and no settings of the user's own work take part.
-    command.env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
-    Ok(command)
 }
 
 fn is_major_version(part: &str) -> bool {
