@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use flumen_api::{Artifact, ExternalArtifact, GitRepository, OciRepository};
+use flumen_expr::LabelSelector;
 use flumen_kube::Client;
-use flumen_source::{Storage, import::ImportError};
+use flumen_source::Storage;
 use tokio::{
     sync::mpsc::{self, UnboundedSender},
     task::JoinSet,
 };
 
 use crate::{
-    Controller, Kind, Options,
+    Controller, Kind, Options, RunError,
     cache::{Definitions, Depended, Followed, Owned, Reflected, owned::Hand, referenced},
     events::Recorder,
     kustomization::{self, contest::Contests, memory::Memory, providers::Providers},
@@ -39,7 +40,9 @@ pub(crate) fn assemble(
     options: Options,
     local_sources: LocalSources,
     storage: &Arc<Storage>,
-) -> Result<Assembled, ImportError> {
+) -> Result<Assembled, RunError> {
+    let selector = LabelSelector::parse(options.selector.as_deref().unwrap_or_default())
+        .map_err(RunError::Selector)?;
     let (news, mut heard) = mpsc::unbounded_channel();
     let (kustomize_events, post_kustomize) = Recorder::new(client.clone(), "kustomize-controller");
     let (source_events, post_sources) = Recorder::new(client.clone(), "source-controller");
@@ -74,6 +77,7 @@ pub(crate) fn assemble(
         owned: Owned::new(cluster.clone(), hand, tells(&news, News::Moved)),
         memory: Memory::new(&options.storage),
         takeover,
+        selector,
         kustomize_events,
         source_events,
         metrics: Metrics::new(options.concurrent),
@@ -147,7 +151,6 @@ fn follow<K: flumen_api::Kind>(
     cluster: &Followed,
     reflected: &Arc<Reflected<K>>,
 ) {
-    let options = &controller.options;
-    let (namespace, selector) = (options.namespace.clone(), options.selector.clone());
-    watches.spawn(reflected.clone().follow(cluster.clone(), namespace, selector));
+    let namespace = controller.options.namespace.clone();
+    watches.spawn(reflected.clone().follow(cluster.clone(), namespace));
 }

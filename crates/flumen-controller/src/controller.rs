@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flumen_api::{ExternalArtifact, GitRepository, Kustomization, OciRepository};
 use flumen_diff::Takeover;
+use flumen_expr::LabelSelector;
 use flumen_kube::Client;
 
 use crate::{
@@ -21,6 +22,8 @@ use crate::{
 pub(crate) struct Controller {
     pub(crate) client: Client,
     pub(crate) options: Options,
+    /// Which objects are left to us.
+    pub(crate) selector: LabelSelector,
     pub(crate) queue: Queue,
     pub(crate) kustomizations: Arc<Reflected<Kustomization>>,
     pub(crate) git_repositories: Arc<Reflected<GitRepository>>,
@@ -77,6 +80,21 @@ impl Controller {
     pub(crate) fn forget(&self, key: &Key) {
         self.queue.forget(key);
         self.metrics.forget(key);
+    }
+
+    /// Whether an object is left to us. One that is gone is: it has to be forgotten.
+    pub(crate) fn serves(&self, key: &Key) -> bool {
+        let selector = &self.selector;
+        let (namespace, name) = (&key.namespace, &key.name);
+        selector.is_empty()
+            || match key.kind {
+                Kind::GitRepository => self.git_repositories.matches(namespace, name, selector),
+                Kind::OciRepository => self.oci_repositories.matches(namespace, name, selector),
+                Kind::ExternalArtifact => {
+                    self.external_artifacts.matches(namespace, name, selector)
+                }
+                Kind::Kustomization => self.kustomizations.matches(namespace, name, selector),
+            }
     }
 
     /// Whether an object is there.

@@ -59,11 +59,10 @@ pub(crate) fn judge_meanwhile(controller: &Controller, key: &Key) {
 }
 
 fn judge(controller: &Controller, key: &Key, id: &ObjectId, by: Option<String>) {
-    let now = controller.owned.seen(id);
     let is_drift = controller.memory.with(key, |remembered| {
         let entry = remembered.inventory.get(id);
         let left = entry.and_then(|entry| entry.seen.as_ref());
-        left.is_some_and(|left| Some(left.live) != now)
+        left.is_some_and(|left| controller.owned.differs(id, left.live))
     });
     if is_drift == Some(true) && controller.contests.changed(key, id, by) {
         tracing::info!(object = %key, drifted = %id, "drift");

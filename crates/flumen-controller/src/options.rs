@@ -48,7 +48,7 @@ pub struct Options {
     pub max_retry_delay: Duration,
     /// One namespace, or all.
     pub namespace: Option<String>,
-    /// Only objects with these labels.
+    /// Only objects with these labels are reconciled; what they refer to may have others.
     pub selector: Option<String>,
     /// Whose rights are used where an object names no service account.
     pub default_service_account: Option<String>,

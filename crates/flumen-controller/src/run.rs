@@ -42,6 +42,8 @@ const GRACE: Duration = Duration::from_secs(5);
 pub enum RunError {
     #[error("Flux is at work on this cluster: {}", list(.0))]
     Rivals(Vec<Rival>),
+    #[error("cannot tell which objects are meant: {0}")]
+    Selector(String),
     #[error("the storage of artifacts cannot be used: {0}")]
     Storage(#[from] StorageError),
     #[error("artifacts cannot be fetched: {0}")]
@@ -115,7 +117,7 @@ pub async fn run(
     drop(controller);
     // Who no longer leads says nothing more.
     if ended.is_ok() {
-        while posting.join_next().await.is_some() {}
+        let _ = timeout(GRACE, async { while posting.join_next().await.is_some() {} }).await;
     }
     if let Some(candidate) = candidate {
         let _ = timeout(GRACE, candidate.release()).await;
@@ -262,6 +264,9 @@ async fn pass(
         controller.metrics.began(key, waited + ready.elapsed());
         turn
     };
+    if !controller.serves(key) {
+        return Next::Rest;
+    }
     match key.kind {
         Kind::Kustomization => {
             controller.metrics.began(key, waited);

@@ -61,13 +61,14 @@ pub(crate) async fn with_finalizer<K: Kind>(
     manager: &str,
 ) -> Result<Arc<K>, Next> {
     let metadata = object.metadata();
-    if metadata.finalizers.iter().any(|name| name == FINALIZER) {
+    if has_finalizer(object.as_ref()) {
         return Ok(object);
     }
     match set_finalizer(client, object.as_ref(), true, manager).await {
         Ok(node) => reflected.saw(&node),
-        // What has changed is on its way to us.
-        Err(error) if error.is_conflict() || error.is_not_found() => return Err(Next::Rest),
+        Err(error) if error.is_not_found() => return Err(Next::Rest),
+        // What has changed is on its way to us, and may ask for no pass by itself.
+        Err(error) if error.is_conflict() => return Err(Next::Retry),
         Err(error) => {
             let (kind, namespace, name) = (K::KIND, &metadata.namespace, &metadata.name);
             tracing::error!(object = %format!("{kind}/{namespace}/{name}"), %error, "cannot add the finalizer");
@@ -78,6 +79,10 @@ pub(crate) async fn with_finalizer<K: Kind>(
         Some(Ok(object)) => Ok(object),
         _ => Err(Next::Now),
     }
+}
+
+pub(crate) fn has_finalizer<K: Kind>(object: &K) -> bool {
+    object.metadata().finalizers.iter().any(|name| name == FINALIZER)
 }
 
 /// Adds or removes our finalizer. The object must be as we know it: another's finalizer is never overwritten.

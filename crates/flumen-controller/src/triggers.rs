@@ -18,13 +18,11 @@ use crate::{
     index::Index,
     kustomization::{
         ALLOW_LARGE_PRUNE, ARTIFACT_FAILED, DEPENDENCY_NOT_READY, UNKNOWN_KINDS, depends_on,
-        depends_on_objects,
-        drift::MODE,
-        has_expression_on,
+        depends_on_objects, drift::MODE, has_expression_on,
     },
     moved,
     queue::Trigger,
-    status::requested_at,
+    status::{has_finalizer, requested_at},
 };
 
 /// Annotations that change what a pass does.
@@ -160,6 +158,9 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
         controller.memory.forget(&key);
         controller.contests.forget(&key);
         controller.forget(&key);
+    } else if has_other_marks(change) {
+        // Its own expressions may look at them.
+        wake_waiting(controller, &change.name, DEPENDENCY_NOT_READY);
     }
     let after = change.after.as_ref().and_then(|read| read.as_ref().ok());
     controller.providers.recorded(&change.name, after.map(AsRef::as_ref));
@@ -176,15 +177,32 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     }
     let (before, after) =
         (dependencies(change.before.as_ref()), dependencies(change.after.as_ref()));
-    for name in before.iter().filter(|name| !after.contains(name)) {
+    let is_done = is_held(change.before.as_ref()) && !is_held(change.after.as_ref());
+    for name in before.iter().filter(|name| is_done || !after.contains(name)) {
         wake_deleted(controller, name);
     }
     if before != after {
         // It may close a circle, or open one: all who wait behind it must know.
-        for name in index.behind(&change.name) {
-            wake_dependants(controller, index, &name);
+        let behind = index.behind(&change.name);
+        if change.before.is_some() || behind.contains(&change.name) {
+            for name in behind {
+                wake_dependants(controller, index, &name);
+            }
         }
     }
+}
+
+/// Whether a Kustomization is not let go before its objects are.
+fn is_held(read: Option<&Read<Kustomization>>) -> bool {
+    matches!(read, Some(Ok(object)) if has_finalizer(object.as_ref()))
+}
+
+/// Whether the labels or annotations of a Kustomization have changed that asks with expressions for its dependencies.
+fn has_other_marks(change: &Change<Kustomization>) -> bool {
+    let (Some(Ok(before)), Some(Ok(after))) = (&change.before, &change.after) else { return false };
+    after.spec.depends_on.iter().any(|one| one.ready_expr.is_some())
+        && (before.metadata.labels != after.metadata.labels
+            || before.metadata.annotations != after.metadata.annotations)
 }
 
 fn dependencies(read: Option<&Read<Kustomization>>) -> Vec<Name> {
@@ -248,14 +266,17 @@ fn keep_dependencies(controller: &Controller, index: &Index, change: &Change<Kus
 /// Wakes those who build from a source, dependencies before those who depend on them.
 fn wake_users(controller: &Controller, index: &Index, source: &Key, artifact: Option<&Artifact>) {
     let Some(artifact) = artifact else { return };
-    let is_behind = |object: &Kustomization| {
+    // A pass that is under way may have looked a moment too early.
+    let is_behind = |name: &Name, object: &Kustomization| {
         let attempted = object.status.last_attempted_revision.as_deref();
-        attempted != Some(&artifact.revision) || !(is_ready(object) || is_reconciling(object))
+        attempted != Some(&artifact.revision)
+            || !(is_ready(object) || is_reconciling(object))
+            || controller.queue.is_running(&key_of(name))
     };
     let mut users: Vec<(usize, &Name)> = index
         .users(source)
         .filter_map(|name| Some((name, kustomization(controller, name)?)))
-        .filter(|(_, object)| is_behind(object))
+        .filter(|(name, object)| is_behind(name, object))
         .map(|(name, object)| (depth(controller, &object), name))
         .collect();
     users.sort();

@@ -111,7 +111,7 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "BOOL", default_value = "true", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     watch_all_namespaces: bool,
 
-    /// Only objects with these labels
+    /// Reconcile only objects with these labels; what they refer to may have others
     #[arg(long, value_name = "SELECTOR")]
     watch_label_selector: Option<String>,
 

@@ -10,8 +10,9 @@ use tokio::time::sleep;
 
 use super::Definitions;
 
-/// Before a list or a watch that failed is tried again.
+/// Before a list or a watch that failed is tried again; the pause grows while nothing can be listed.
 const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Receives what happens to the objects of a kind.
 pub(super) trait Observer: Send + Sync {
@@ -52,11 +53,14 @@ pub(crate) struct Followed {
 pub(super) async fn follow(cluster: Followed, scope: Scope, observer: impl Observer) {
     let Followed { client, definitions } = cluster;
     let mut vigil = definitions.vigil(&scope.gvk);
+    let mut pause = PAUSE;
     loop {
         match client.resource(&scope.gvk).await {
             Ok(Some(resource)) => {
-                list_and_watch(&client, &resource, &scope, &observer).await;
-                sleep(PAUSE).await;
+                let has_begun = list_and_watch(&client, &resource, &scope, &observer).await;
+                // Who may not look now may not look in a second either.
+                pause = if has_begun { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
+                sleep(pause).await;
             }
             Ok(None) => {
                 observer.unserved();
@@ -70,13 +74,13 @@ pub(super) async fn follow(cluster: Followed, scope: Scope, observer: impl Obser
     }
 }
 
-/// Returns when the watch cannot be gone on with: its revision is too old, or the kind is gone.
+/// Returns when the watch cannot be gone on with: its revision is too old, or the kind is gone. Says whether it was begun.
 async fn list_and_watch(
     client: &Client,
     resource: &Resource,
     scope: &Scope,
     observer: &impl Observer,
-) {
+) -> bool {
     let mut from = match client.list(resource, scope.list()).await {
         Ok(listed) => {
             observer.listed(listed.items, &listed.resource_version);
@@ -87,21 +91,21 @@ async fn list_and_watch(
                 client.forget_resources();
             }
             tracing::warn!(kind = %scope.gvk.kind, %error, "cannot list");
-            return;
+            return false;
         }
     };
     loop {
         let options = WatchOptions { list: scope.list(), resource_version: &from };
         let mut events = match client.watch(resource, options).await {
             Ok(events) => events,
-            Err(error) if error.is_expired() => return,
+            Err(error) if error.is_expired() => return true,
             Err(error) => {
                 if error.is_not_found() {
                     observer.listed(Vec::new(), &from);
                     client.forget_resources();
                 }
                 tracing::warn!(kind = %scope.gvk.kind, %error, "cannot watch");
-                return;
+                return false;
             }
         };
         while let Some(event) = events.next().await {
@@ -115,7 +119,7 @@ async fn list_and_watch(
                     set_version(&mut from, &object);
                 }
                 Ok(Event::Bookmark { resource_version }) => from = resource_version,
-                Err(error) if error.is_expired() => return,
+                Err(error) if error.is_expired() => return true,
                 // The connection broke; the next watch goes on from here.
                 Err(_) => sleep(PAUSE).await,
             }

@@ -12,7 +12,7 @@ use std::{
 
 use flumen_apply::{Marks, Sight, Sighting, Watched};
 use flumen_diff::{ObjectDigest, Takeover, last_manager_but};
-use flumen_health::{Health, HealthRules, Status};
+use flumen_health::{Health, HealthRules};
 use flumen_kube::Resource;
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
@@ -60,6 +60,16 @@ struct Seen {
     /// Whether all objects are known.
     synced: bool,
     objects: HashMap<(String, String), Known>,
+    /// Who waits for objects, also for those that are gone and may come again.
+    followers: HashMap<(String, String), Vec<UnboundedSender<Sighting>>>,
+}
+
+impl Seen {
+    fn tell(&mut self, place: &(String, String), sighting: impl Fn() -> Sighting) {
+        if let Some(followers) = self.followers.get_mut(place) {
+            followers.retain(|follower| follower.send(sighting()).is_ok());
+        }
+    }
 }
 
 struct Known {
@@ -67,7 +77,10 @@ struct Known {
     marks: Marks,
     digest: ObjectDigest,
     health: Health,
-    followers: Vec<UnboundedSender<Sighting>>,
+    /// Nobody has changed it since we wrote it.
+    is_as_left: bool,
+    /// The cluster deletes it when its time is over, which is no drift.
+    is_over: bool,
 }
 
 impl Owned {
@@ -98,9 +111,27 @@ impl Owned {
         seen.objects.get(&place(id)).map(|known| known.health.clone())
     }
 
-    /// An object as it was last seen, whether or not all of its kind is known; `None` when it is gone.
-    pub(crate) fn seen(&self, id: &ObjectId) -> Option<ObjectDigest> {
-        self.kinds().get(&id.gvk)?.objects.get(&place(id)).map(|known| known.digest)
+    /// Whether an object is other than a pass has left it with this digest, as far as it was seen.
+    pub(crate) fn differs(&self, id: &ObjectId, left: ObjectDigest) -> bool {
+        let kinds = self.kinds();
+        let known = kinds.get(&id.gvk).and_then(|seen| seen.objects.get(&place(id)));
+        // A pass that fails writes, too, and then nobody remembers the digest.
+        known.is_none_or(|known| known.digest != left && !known.is_as_left)
+    }
+
+    /// Forgets those who no longer wait for objects.
+    pub(crate) fn forget_followers(&self, ids: impl Iterator<Item = ObjectId>) {
+        let mut kinds = self.kinds();
+        for id in ids {
+            let Some(seen) = kinds.get_mut(&id.gvk) else { continue };
+            let place = place(&id);
+            if let Some(followers) = seen.followers.get_mut(&place) {
+                followers.retain(|follower| !follower.is_closed());
+                if followers.is_empty() {
+                    seen.followers.remove(&place);
+                }
+            }
+        }
     }
 
     /// Begins to watch a kind, if nobody does yet.
@@ -142,13 +173,17 @@ impl Owned {
         let owner = marks.owner.clone();
         let mut kinds = self.kinds();
         let seen = kinds.entry(gvk.clone()).or_default();
-        let known = seen.objects.entry(place(&id)).or_insert_with(|| Known {
+        let place = place(&id);
+        let known = seen.objects.entry(place.clone()).or_insert_with(|| Known {
             version: 0,
             marks: Marks::default(),
             digest,
             health: Health::not_found(),
-            followers: Vec::new(),
+            is_as_left: false,
+            is_over: false,
         });
+        // The watch may have told before the answer came.
+        known.is_as_left |= is_ours && known.version <= version;
         if known.version >= version && version != u64::MAX {
             return;
         }
@@ -157,12 +192,11 @@ impl Owned {
         let former = std::mem::replace(&mut known.marks, marks).owner;
         known.version = version;
         known.digest = digest;
+        known.is_as_left = is_ours || known.is_as_left && !has_moved;
+        known.is_over = is_over(gvk, object);
         if known.health != health {
             known.health = health.clone();
-            let id = id.inventory_id();
-            known
-                .followers
-                .retain(|follower| follower.send(sighting(id.clone(), &health, digest)).is_ok());
+            seen.tell(&place, || sighting(id.inventory_id(), &health, Some(digest)));
         }
         drop(kinds);
         if has_moved && !is_ours && !is_new {
@@ -177,25 +211,17 @@ impl Owned {
 
     fn gone(&self, gvk: &Gvk, place: &(String, String)) {
         let mut kinds = self.kinds();
-        let known = kinds.get_mut(gvk).and_then(|seen| seen.objects.remove(place));
-        drop(kinds);
-        let Some(known) = known else { return };
+        let Some(seen) = kinds.get_mut(gvk) else { return };
+        let Some(known) = seen.objects.remove(place) else { return };
         let (namespace, name) = place;
         let id = ObjectId {
             gvk: gvk.clone(),
             namespace: namespace.as_str().into(),
             name: name.as_str().into(),
         };
-        for follower in known.followers {
-            let health = Health::not_found();
-            let _ = follower.send(Sighting {
-                id: id.inventory_id(),
-                health,
-                digest: None,
-                unready: None,
-            });
-        }
-        if let Some(owner) = known.marks.owner {
+        seen.tell(place, || sighting(id.inventory_id(), &Health::not_found(), None));
+        drop(kinds);
+        if let Some(owner) = known.marks.owner.filter(|_| !known.is_over) {
             (self.moved)(Moved { owner, id, by: None });
         }
     }
@@ -242,12 +268,12 @@ impl Watched for Owned {
         }
         let mut kinds = self.kinds();
         let Some(seen) = kinds.get_mut(&resource.gvk) else { return false };
-        let Some(known) = seen.objects.get_mut(&place(id)) else { return false };
-        let _ = sender.send(sighting(id.inventory_id(), &known.health, known.digest));
-        if known.health.status != Status::Current {
-            known.followers.retain(|follower| !follower.is_closed());
-            known.followers.push(sender.clone());
-        }
+        let Some(known) = seen.objects.get(&place(id)) else { return false };
+        let _ = sender.send(sighting(id.inventory_id(), &known.health, Some(known.digest)));
+        // One that is well may fall ill before the others are well.
+        let followers = seen.followers.entry(place(id)).or_default();
+        followers.retain(|follower| !follower.is_closed());
+        followers.push(sender.clone());
         true
     }
 }
@@ -288,16 +314,39 @@ impl Observer for OfKind {
     }
 
     fn deleted(&self, object: &Node) {
-        if let Some(owned) = self.owned.upgrade() {
-            owned.gone(&self.gvk, &place(&ObjectId::of(object)));
+        let Some(owned) = self.owned.upgrade() else { return };
+        let place = place(&ObjectId::of(object));
+        // We may have created it again, and know that already.
+        let is_known_anew = {
+            let kinds = owned.kinds();
+            let known = kinds.get(&self.gvk).and_then(|seen| seen.objects.get(&place));
+            known.is_some_and(|known| known.version > version(object))
+        };
+        if !is_known_anew {
+            owned.gone(&self.gvk, &place);
         }
     }
+}
+
+/// Whether an object has done its work, and is deleted by the cluster after a time.
+fn is_over(gvk: &Gvk, object: &Node) -> bool {
+    let is = |condition: &Node, key, texts: &[&str]| {
+        condition.at(&[key]).and_then(Node::as_str).is_some_and(|text| texts.contains(&text))
+    };
+    let has_ended = |condition: &Node| {
+        is(condition, "type", &["Complete", "Failed"]) && is(condition, "status", &["True"])
+    };
+    let conditions = object.at(&["status", "conditions"]).and_then(Node::as_seq);
+    gvk.group == "batch"
+        && gvk.kind == "Job"
+        && object.at(&["spec", "ttlSecondsAfterFinished"]).is_some()
+        && conditions.is_some_and(|conditions| conditions.iter().any(has_ended))
 }
 
 fn place(id: &ObjectId) -> (String, String) {
     (id.namespace.to_string(), id.name.to_string())
 }
 
-fn sighting(id: String, health: &Health, digest: ObjectDigest) -> Sighting {
-    Sighting { id, health: health.clone(), digest: Some(digest), unready: None }
+fn sighting(id: String, health: &Health, digest: Option<ObjectDigest>) -> Sighting {
+    Sighting { id, health: health.clone(), digest, unready: None }
 }

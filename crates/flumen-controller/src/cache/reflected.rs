@@ -6,6 +6,7 @@ use std::{
 };
 
 use flumen_api::{Kind, Malformed};
+use flumen_expr::LabelSelector;
 use flumen_object::Gvk;
 use flumen_yaml::{Node, Text, to_json};
 use serde_json::Value;
@@ -51,14 +52,10 @@ impl<K: Kind> Reflected<K> {
     }
 
     /// Follows the cluster for ever.
-    pub(crate) async fn follow(
-        self: Arc<Self>,
-        cluster: Followed,
-        namespace: Option<String>,
-        selector: Option<String>,
-    ) {
+    pub(crate) async fn follow(self: Arc<Self>, cluster: Followed, namespace: Option<String>) {
         let api_version = Text::from(K::api_version());
-        let scope = Scope { gvk: Gvk::new(&api_version, K::KIND.into()), namespace, selector };
+        let gvk = Gvk::new(&api_version, K::KIND.into());
+        let scope = Scope { gvk, namespace, selector: None };
         follow(cluster, scope, self).await;
     }
 
@@ -80,6 +77,16 @@ impl<K: Kind> Reflected<K> {
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Read<K>> {
         let key = (namespace.to_owned(), name.to_owned());
         self.objects().get(&key).map(|entry| entry.read.clone())
+    }
+
+    /// Whether an object has labels that a selector asks for, or is gone.
+    pub(crate) fn matches(&self, namespace: &str, name: &str, selector: &LabelSelector) -> bool {
+        let labels = match self.get(namespace, name) {
+            Some(Ok(object)) => object.metadata().labels.clone(),
+            Some(Err(unreadable)) => unreadable.metadata().labels.clone(),
+            None => return true,
+        };
+        selector.match_with(|key| labels.get(key).map(String::as_str))
     }
 
     /// All that can be read.

@@ -9,7 +9,7 @@ use super::{
     failure::{Failure, Said},
     unserved,
 };
-use crate::{Controller, cache::reflected::Read, queue::Next};
+use crate::{Controller, Key, cache::reflected::Read, queue::Next};
 
 pub(crate) const REASON: &str = "ArtifactFailed";
 /// The group of all sources.
@@ -124,14 +124,17 @@ pub(super) async fn tree(
 /// Whether the source of a Kustomization is one that we fetch.
 fn is_fetched_here(controller: &Controller, object: &Kustomization) -> bool {
     let (namespace, name) = (object.source_namespace(), &object.spec.source_ref.name);
+    let is_ours = |kind| controller.serves(&Key::new(kind, namespace, name));
     match object.spec.source_ref.kind {
         SourceKind::GitRepository => {
             let found = controller.git_repositories.get(namespace, name);
             matches!(found, Some(Ok(source)) if !source.spec.suspend)
+                && is_ours(crate::Kind::GitRepository)
         }
         SourceKind::OciRepository => {
             let found = controller.oci_repositories.get(namespace, name);
             matches!(found, Some(Ok(source)) if !source.spec.suspend)
+                && is_ours(crate::Kind::OciRepository)
         }
         SourceKind::ExternalArtifact | SourceKind::Bucket => false,
     }

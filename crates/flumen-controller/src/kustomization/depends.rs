@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use flumen_api::{Artifact, ConditionStatus, Dependency, Kustomization, READY, condition};
+use flumen_api::{
+    Artifact, ConditionStatus, Dependency, Kind as _, Kustomization, READY, condition,
+};
 use flumen_health::ReadyExpression;
 use flumen_kube::{Cluster as _, ObjectName};
 use flumen_object::{Gvk, ObjectId};
@@ -45,7 +47,12 @@ pub(crate) fn has_expression_on(object: &Kustomization, (namespace, name): &Name
 }
 
 fn is_kustomization(dependency: &Dependency) -> bool {
-    dependency.kind.as_deref().is_none_or(|kind| kind == "Kustomization")
+    let group = |api_version: &str| api_version.split_once('/').map(|(group, _)| group.to_owned());
+    dependency.kind.as_deref().is_none_or(|kind| kind == Kustomization::KIND)
+        && dependency
+            .api_version
+            .as_deref()
+            .is_none_or(|version| group(version).as_deref() == Some(Kustomization::GROUP))
 }
 
 fn id(object: &Kustomization, dependency: &Dependency) -> ObjectId {
@@ -122,6 +129,9 @@ async fn on_kustomization(
             return Err(not_ready(&missing));
         }
     };
+    if dependency.ready == Some(false) {
+        return Ok(());
+    }
     if let Some(expression) = &dependency.ready_expr {
         by_expression(controller, object, dependency, expression).await?;
         if !controller.options.additive_dependency_checks {
@@ -237,6 +247,8 @@ pub(super) fn ahead(controller: &Controller, object: &Kustomization) -> BTreeSet
 /// The way from an object back to itself along its dependencies, if there is one.
 fn cycle(controller: &Controller, object: &Kustomization) -> Option<String> {
     let start = (object.metadata.namespace.clone(), object.metadata.name.clone());
+    // Most stand at the end of a chain.
+    controller.index().dependants(&start).next()?;
     let mut visited = BTreeSet::new();
     let mut way = vec![(start.clone(), depends_on(object).collect::<Vec<_>>())];
     while let Some((_, rest)) = way.last_mut() {

@@ -1,14 +1,17 @@
 //! The end of a Kustomization: what it applied goes with it, if it says so.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
-use flumen_api::{Kustomization, READY, condition};
+use flumen_api::{Kustomization, READY, condition, is_ready};
 use flumen_apply::{Change, Inventory, Progress, Report};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use super::{
     STATUS_MANAGER,
-    outcome::{Revision, close, lines},
+    outcome::{Revision, SUCCEEDED, close, finished, lines},
     settings::delete_options,
     store::{self, StatusStore},
     target::{account, account_exists, target},
@@ -39,6 +42,7 @@ pub(super) async fn finalize(
     if let Some(next) = teardown::wait(controller, key, object).await {
         return next;
     }
+    let began = Instant::now();
     let (inventory, _) = store::read(object.status.inventory.as_ref(), None);
     let is_deleting = object.deletes_objects() && !object.spec.suspend && !inventory.is_empty();
     let deletion = Deletion { controller, key, object, permit: Mutex::new(Some(permit)) };
@@ -55,6 +59,9 @@ pub(super) async fn finalize(
     controller.memory.forget(key);
     match set_finalizer(&controller.client, object, false, STATUS_MANAGER).await {
         Ok(node) => {
+            if is_ready(object) && !object.spec.suspend {
+                tell_end(controller, object, began.elapsed());
+            }
             if node.at(&["metadata", "deletionTimestamp"]).is_none() {
                 controller.kustomizations.saw(&node);
             } else if node.at(&["metadata", "finalizers"]).is_none() {
@@ -69,6 +76,15 @@ pub(super) async fn finalize(
             Next::Retry
         }
     }
+}
+
+/// Users of Flux know that the last pass over an object that was ready says so, too.
+fn tell_end(controller: &Controller, object: &Kustomization, took: Duration) {
+    let revision = Revision::last_applied(object);
+    let mut metadata = revision.as_ref().map(Revision::metadata).unwrap_or_default();
+    metadata.push(("commit_status", "update"));
+    let message = finished(took, object.spec.interval);
+    controller.kustomize_events.post(object, Severity::Info, SUCCEEDED, &message, &metadata);
 }
 
 /// The deletion of what a Kustomization has applied.

@@ -16,14 +16,14 @@ use tokio::time::Instant;
 use super::{
     failure::Failure,
     outcome::{PROGRESSING, step_message},
-    pass::Pass,
+    pass::{Pass, Waiting},
     target::Target,
     unserved::InVain,
 };
 use crate::events::Severity;
 
 /// The condition that tells of health checks.
-const HEALTHY: &str = "Healthy";
+pub(super) const HEALTHY: &str = "Healthy";
 
 impl Pass<'_> {
     /// Waits until what was applied is healthy, as far as the Kustomization asks for that.
@@ -72,9 +72,10 @@ impl Pass<'_> {
             deadline: began + spec.timeout(),
             watched: target.is_ours.then(|| self.controller.owned.clone() as Arc<dyn Watched>),
         };
-        self.waits.notify_one();
+        self.waits.send_replace(Waiting::Health);
         let in_vain = InVain::new(self, running);
         let outcome = until_healthy(&target.client, &waited, &options, &in_vain).await;
+        self.controller.owned.forget_followers(waited.into_iter().map(|one| one.id));
         let took = GoDuration(began.elapsed());
         let now = Timestamp::now();
         let was_healthy = {

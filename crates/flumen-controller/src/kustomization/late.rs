@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::{
     failure::Failure,
     outcome::{PROGRESSING, apply_failure},
-    pass::Pass,
+    pass::{Pass, Waiting},
     target::Target,
     words,
 };
@@ -49,12 +49,16 @@ impl Pass<'_> {
     }
 
     pub(super) fn await_kinds(&self, objects: &[ObjectId]) {
+        self.waits.send_replace(Waiting::Kinds);
         self.state().awaited = objects.iter().map(|id| id.gvk.clone()).collect();
         self.tell_awaited();
         self.news.notify_one();
     }
 
     pub(super) fn end_wait(&self) {
+        self.waits.send_if_modified(|waits| {
+            std::mem::replace(waits, Waiting::Nothing) != Waiting::Nothing
+        });
         let awaited = std::mem::take(&mut self.state().awaited);
         if !awaited.is_empty() {
             let revision = self.state().object.status.last_attempted_revision.clone();

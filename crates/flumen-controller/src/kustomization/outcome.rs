@@ -54,6 +54,11 @@ pub(super) fn step_message(what: &str, revision: &str, object: &Kustomization) -
     format!("{what} for revision {revision} with a timeout of {timeout}")
 }
 
+/// What is said of a pass that succeeded.
+pub(super) fn finished(took: Duration, interval: GoDuration) -> String {
+    format!("Reconciliation finished in {}, next run in {interval}", GoDuration(took))
+}
+
 /// What is said of an apply that failed: why, in the words of `text`, and what had changed by then.
 pub(super) fn apply_failure(
     error: &flumen_apply::Error,

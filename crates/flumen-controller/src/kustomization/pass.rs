@@ -10,7 +10,7 @@ use std::{
 };
 
 use flumen_api::{
-    ConditionStatus, GoDuration, Kustomization, READY, mark_reconciling, set_condition,
+    ConditionStatus, GoDuration, Kustomization, READY, condition, mark_reconciling, set_condition,
 };
 use flumen_apply::{Inventory, Watched as _};
 use flumen_build::flux::check_encryption;
@@ -19,7 +19,7 @@ use flumen_health::HealthRules;
 use flumen_object::{Gvk, Object};
 use jiff::Timestamp;
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit},
+    sync::{Notify, OwnedSemaphorePermit, watch},
     time::{Instant, sleep},
 };
 
@@ -30,11 +30,12 @@ use super::{
     drift::{Mode, is_applied},
     failure::{Failure, Said},
     finalize, flux_components,
+    health::HEALTHY,
     late::fails_unknown_kinds,
     memory::Remembered,
     outcome::{
-        PROGRESSING, Revision, SUCCEEDED, close, fail, handle_request, lines, lines_of_writes,
-        record, step_message, succeed,
+        PROGRESSING, Revision, SUCCEEDED, close, fail, finished, handle_request, lines,
+        lines_of_writes, record, step_message, succeed,
     },
     settings::{apply_options, health_rules},
     store::{self, StatusStore},
@@ -82,7 +83,7 @@ pub(crate) async fn reconcile(
         key,
         started: Instant::now(),
         permit: Mutex::new(Some(permit)),
-        waits: Notify::new(),
+        waits: watch::Sender::new(Waiting::Nothing),
         news: Notify::new(),
         state: Mutex::new(State {
             object: object.as_ref().clone(),
@@ -100,11 +101,20 @@ pub(super) struct Pass<'a> {
     pub(super) key: &'a Key,
     started: Instant,
     permit: Mutex<Option<OwnedSemaphorePermit>>,
-    /// All that is left is to wait for health.
-    pub(super) waits: Notify,
+    /// What is waited for, while there is nothing else to do.
+    pub(super) waits: watch::Sender<Waiting>,
     /// There is something to show to those who look at the object meanwhile.
     pub(super) news: Notify,
     state: Mutex<State>,
+}
+
+/// What a pass waits for. Nothing is under way then, so that the pass may be given up for a newer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Nothing,
+    /// Kinds that are not served yet.
+    Kinds,
+    Health,
 }
 
 pub(super) struct State {
@@ -142,6 +152,7 @@ impl Pass<'_> {
             let shown = sleep(SHOWN_AFTER);
             tokio::pin!(shown);
             let mut is_shown = false;
+            let mut waits = self.waits.subscribe();
             let mut providers = self.controller.providers.news();
             loop {
                 let is_waiting = !self.state().awaited.is_empty();
@@ -151,6 +162,11 @@ impl Pass<'_> {
                     () = &mut shown, if !is_shown => {
                         is_shown = true;
                         self.show().await;
+                    }
+                    // A long wait is shown for what it is, whatever was shown before it.
+                    Ok(()) = waits.changed(), if is_shown => {
+                        is_shown = false;
+                        shown.as_mut().reset(Instant::now() + SHOWN_AFTER);
                     }
                     () = self.news.notified(), if is_shown => self.show().await,
                     Ok(()) = providers.changed(), if is_shown && is_waiting => {
@@ -165,16 +181,33 @@ impl Pass<'_> {
 
     /// Ends when something newer than what is waited for has come.
     async fn superseded(&self) -> Failure {
-        self.waits.notified().await;
-        if !self.controller.options.cancel_health_checks {
-            std::future::pending::<()>().await;
+        let cancels_health_checks = self.controller.options.cancel_health_checks;
+        let mut waits = self.waits.subscribe();
+        loop {
+            let waiting = *waits.borrow_and_update();
+            let changed = async {
+                match waiting {
+                    Waiting::Kinds => self.controller.queue.changed(self.key).await,
+                    Waiting::Health if cancels_health_checks => {
+                        self.controller.queue.changed(self.key).await
+                    }
+                    Waiting::Health | Waiting::Nothing => std::future::pending().await,
+                }
+            };
+            let by = tokio::select! {
+                by = changed => by,
+                Ok(()) = waits.changed() => continue,
+            };
+            let (reason, what) = match waiting {
+                Waiting::Health => ("HealthCheckCanceled", "Health checks"),
+                Waiting::Kinds | Waiting::Nothing => (PROGRESSING, "Wait for kinds"),
+            };
+            let said = format!("{what} canceled due to new reconciliation triggered by {by}");
+            let message = format!("New reconciliation triggered by {by}");
+            let mut failure = Failure::waiting(reason, message, Next::Now);
+            failure.is_retried = true;
+            return failure.saying(Said::Info(said));
         }
-        let by = self.controller.queue.changed(self.key).await;
-        let said = format!("Health checks canceled due to new reconciliation triggered by {by}");
-        let message = format!("New reconciliation triggered by {by}");
-        let mut failure = Failure::waiting("HealthCheckCanceled", message, Next::Now);
-        failure.is_retried = true;
-        failure.saying(Said::Info(said))
     }
 
     async fn work(&self) -> Result<(), Failure> {
@@ -293,6 +326,9 @@ impl Pass<'_> {
     ) -> bool {
         let owned = &self.controller.owned;
         let checks_health = object.spec.wait || !object.spec.health_checks.is_empty();
+        // A pass that found otherwise, or did not wait to the end, is to be put right.
+        let is_said_healthy =
+            condition(object, HEALTHY).is_some_and(|said| said.status == ConditionStatus::True);
         let (recorded, unreadable) = store::read(object.status.inventory.as_ref(), None);
         let mut ids = recorded.entries().into_iter().map(|entry| &entry.id);
         target.is_ours
@@ -300,6 +336,7 @@ impl Pass<'_> {
             && recorded.len() == remembered.inventory.len()
             && ids.all(|id| remembered.inventory.contains(id))
             && (object.spec.wait || object.spec.health_checks.is_empty())
+            && (!checks_health || recorded.is_empty() || is_said_healthy)
             && remembered.inventory.entries().into_iter().all(|entry| {
                 let seen = entry.seen.as_ref();
                 let is_same = owned
@@ -420,7 +457,7 @@ impl Pass<'_> {
             Ok(()) => {
                 let revision = after.status.last_applied_revision.as_deref().unwrap_or_default();
                 tracing::info!(object = %self.key, revision, %took, "applied");
-                let message = format!("Reconciliation finished in {took}, next run in {interval}");
+                let message = finished(took.0, interval);
                 self.post_with(Severity::Info, SUCCEEDED, &message, &[("commit_status", "update")]);
             }
             Err(failure) => {

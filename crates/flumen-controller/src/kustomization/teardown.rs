@@ -6,7 +6,12 @@ use flumen_api::{Kustomization, mark_reconciling};
 use jiff::Timestamp;
 
 use super::{STATUS_MANAGER, depends::ahead, outcome::PROGRESSING};
-use crate::{Controller, Key, cache::reflected::Name, queue::Next, status};
+use crate::{
+    Controller, Key,
+    cache::reflected::Name,
+    queue::Next,
+    status::{self, has_finalizer},
+};
 
 /// Who deletes several deletes them one after another. For so long one that others depend on waits for news of these.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
@@ -48,6 +53,10 @@ fn behind(controller: &Controller, object: &Kustomization) -> Behind {
     for name in index.dependants(&this).filter(|name| !ahead.contains(name)) {
         let Some(Ok(there)) = controller.kustomizations.get(&name.0, &name.1) else { continue };
         let is_deleted = there.metadata.deletion_timestamp.is_some();
+        if is_deleted && !has_finalizer(there.as_ref()) {
+            // Its objects are gone; what holds it is no concern of ours.
+            continue;
+        }
         behind = match behind {
             Behind::Deleted { first, .. } if is_deleted => {
                 return Behind::Deleted { first, are_more: true };

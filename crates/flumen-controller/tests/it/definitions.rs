@@ -293,3 +293,31 @@ fn a_source_of_a_kind_that_no_controller_serves_is_told() {
     );
     assert_eq!(message, expected);
 }
+
+#[test]
+fn a_newer_revision_ends_the_wait_for_a_kind() {
+    let Some(stage) = start(Defer) else { return };
+    push(&stage, &[("app", &[WIDGET, &config_map("one", "1")])]);
+    stage.kustomization("app", &json!({"path": "./app", "timeout": "10m"}));
+    stage.until_object("Kustomization", "app", |object| {
+        let message = condition(object, "Reconciling")["message"].as_str().unwrap_or_default();
+        message.contains("Widget")
+    });
+    stage.push(&[("app/0.yaml", &config_map("one", "2"))]);
+    stage.request("OCIRepository", "app");
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "2");
+    stage.until_ready("app");
+    // What was named ahead and never came is no longer named.
+    let inventory = &stage.get("Kustomization", "app").expect("it is there")["status"]["inventory"];
+    assert_eq!(inventory["entries"].as_array().map(Vec::len), Some(1), "{inventory}");
+
+    // So does the end of the Kustomization.
+    stage.push(&[("app/0.yaml", WIDGET)]);
+    stage.request("OCIRepository", "app");
+    stage.until_object("Kustomization", "app", |object| {
+        let message = condition(object, "Reconciling")["message"].as_str().unwrap_or_default();
+        message.contains("Widget")
+    });
+    stage.delete("Kustomization", "app");
+    Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
+}

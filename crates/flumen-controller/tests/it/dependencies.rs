@@ -1,5 +1,6 @@
 //! Who waits for whom.
 
+use flumen_controller::Options;
 use serde_json::json;
 
 use crate::fixture::{Stage, condition, config_map, definition};
@@ -131,4 +132,49 @@ fn who_delivers_a_missing_kind_is_named_and_its_definition_wakes_who_gave_up() {
     // The next try would be an hour from now.
     stage.apply(&definition(&name, "Part"));
     stage.until_ready("app");
+}
+
+#[test]
+fn a_change_of_ones_own_labels_is_seen_by_ones_expressions() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("a/a.yaml", &config_map("a", "1")), ("b/b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("a", &json!({"path": "./a"}));
+    let expression = "has(self.metadata.labels) && self.metadata.labels.wave == 'two'";
+    let on = json!([{"name": "a", "readyExpr": expression}]);
+    stage.kustomization("b", &json!({"path": "./b", "dependsOn": on}));
+    stage.until_failed("b", "DependencyNotReady");
+    stage.patch("Kustomization", "b", &json!({"metadata": {"labels": {"wave": "two"}}}));
+    stage.until_ready("b");
+}
+
+#[test]
+fn it_can_be_enough_that_a_kustomization_is_there() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("b/b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("a", &json!({"path": "./missing"}));
+    stage.kustomization("b", &json!({"path": "./b", "dependsOn": [{"name": "a", "ready": false}]}));
+    stage.until_ready("b");
+}
+
+#[test]
+fn only_selected_objects_are_reconciled_and_may_depend_on_others() {
+    let shard = |options: &mut Options| options.selector = Some("shard=one".to_owned());
+    let Some(stage) = Stage::start_changed(shard) else { return };
+    stage.push(&[("a/a.yaml", &config_map("a", "1")), ("b/b.yaml", &config_map("b", "1"))]);
+    stage.source();
+    stage.kustomization("a", &json!({"path": "./a"}));
+    let on = json!([{"name": "a", "ready": false}]);
+    stage.kustomization("b", &json!({"path": "./b", "dependsOn": on}));
+    let ours = json!({"metadata": {"labels": {"shard": "one"}}});
+    stage.patch("OCIRepository", "app", &ours);
+    // Labels alone do not ask for a pass, as in Flux; a word does.
+    stage.request("OCIRepository", "app");
+    stage.patch("Kustomization", "b", &ours);
+    stage.request("Kustomization", "b");
+    stage.until_ready("b");
+    let other = stage.get("Kustomization", "a").expect("it is there");
+    assert!(condition(&other, "Ready").is_null(), "{other:#}");
+    assert!(stage.get("ConfigMap", "a").is_none());
 }

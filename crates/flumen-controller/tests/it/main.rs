@@ -11,6 +11,7 @@ mod drift;
 mod failures;
 mod git;
 mod graph;
+mod health;
 mod malformed;
 mod operations;
 mod peer;

@@ -1,5 +1,7 @@
 //! Sources: what they say of themselves, and what they cost.
 
+use std::net::TcpListener;
+
 use flumen_testkit::KubeRequest;
 use serde_json::{Value, json};
 
@@ -226,4 +228,23 @@ fn who_begins_without_the_artifacts_waits_for_the_sources_to_fetch_them() {
         object["status"]["lastHandledReconcileAt"] == at
             && condition(object, "Ready")["status"] == "True"
     });
+}
+
+#[test]
+fn a_remote_that_does_not_answer_holds_up_no_kustomization() {
+    let Some(stage) = Stage::start_changed(|options| options.concurrent = 1) else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let url = format!("oci://{address}/app");
+    let spec = json!({"interval": "10m", "timeout": "10m", "url": url, "insecure": true});
+    stage.create("OCIRepository", "silent", &spec);
+    let _connection = silent.accept().expect("it is asked");
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "mine"}}));
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+    let waiting = stage.get("OCIRepository", "silent").expect("it is there");
+    assert_ne!(condition(&waiting, "Ready")["status"], "False", "it still waits");
 }
