@@ -23,6 +23,9 @@ use tempfile::TempDir;
 
 use crate::{GitRepository, skip, tool};
 
+/// As in the file of users; it owns nothing.
+const PRIVILEGE_SEPARATION_USER: &str = "sshd:x:65534:65534::/run/sshd:/usr/sbin/nologin";
+
 /// A server that goes when it is dropped.
 #[derive(Debug)]
 pub struct SshServer {
@@ -51,14 +54,24 @@ impl SshServer {
                 return None;
             }
         }
-        let sshd = tool("sshd")?;
+        let mut sshd = Sshd { program: tool("sshd")?, users: None };
         let directory = tempfile::tempdir().expect("scratch directory");
         let user = output(Command::new("id").arg("-un"));
+        let at = |name: &str| directory.path().join(name);
         if user == "root" {
             // It insists on this one, and on no other.
             let _ = fs::create_dir_all("/run/sshd");
+            let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+            if !users.lines().any(|line| line.starts_with("sshd:")) {
+                if tool("unshare").is_none() {
+                    skip(what, "there is no user sshd, and no unshare to pretend one");
+                    return None;
+                }
+                fs::write(at("passwd"), format!("{users}{PRIVILEGE_SEPARATION_USER}\n"))
+                    .expect("a file");
+                sshd.users = Some(at("passwd"));
+            }
         }
-        let at = |name: &str| directory.path().join(name);
         generate(&at("host"), "ed25519", "");
         fs::write(at("authorized"), "").expect("a file");
         let configuration = format!(
@@ -79,7 +92,7 @@ impl SshServer {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                serve(&sshd, &configuration, stream);
+                sshd.serve(&configuration, stream);
             }
         });
         Some(server)
@@ -141,19 +154,39 @@ impl Drop for SshServer {
     }
 }
 
-/// Hands a connection to the program, which ends with it.
-fn serve(sshd: &PathBuf, configuration: &Path, stream: TcpStream) {
-    let output = stream.try_clone().expect("a second handle");
-    let child = Command::new(sshd)
-        .arg("-i")
-        .arg("-f")
-        .arg(configuration)
-        .stdin(Stdio::from(OwnedFd::from(stream)))
-        .stdout(Stdio::from(OwnedFd::from(output)))
-        .stderr(Stdio::null())
-        .spawn();
-    if let Ok(mut child) = child {
-        thread::spawn(move || child.wait());
+/// The program, and what it must be given.
+struct Sshd {
+    program: PathBuf,
+    /// The users of the machine and the one that it separates its privileges with, where the machine has none: its package
+    /// was unpacked, not installed.
+    users: Option<PathBuf>,
+}
+
+impl Sshd {
+    /// Hands a connection to the program, which ends with it.
+    fn serve(&self, configuration: &Path, stream: TcpStream) {
+        let output = stream.try_clone().expect("a second handle");
+        let child = self
+            .command()
+            .arg("-i")
+            .arg("-f")
+            .arg(configuration)
+            .stdin(Stdio::from(OwnedFd::from(stream)))
+            .stdout(Stdio::from(OwnedFd::from(output)))
+            .stderr(Stdio::null())
+            .spawn();
+        if let Ok(mut child) = child {
+            thread::spawn(move || child.wait());
+        }
+    }
+
+    fn command(&self) -> Command {
+        let Some(users) = &self.users else { return Command::new(&self.program) };
+        // Nobody else sees these users.
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/passwd && exec \"$@\""]);
+        command.arg(users).arg(&self.program);
+        command
     }
 }
 
