@@ -1,6 +1,6 @@
 //! What applying an object would do: dry run, and comparison with what is there. Writes nothing.
 
-use flumen_diff::{has_drifted, is_new};
+use flumen_diff::{has_drifted, is_held, is_new};
 use flumen_kube::{ApplyOptions, Cluster, ObjectName, Resource, Write};
 use flumen_yaml::Node;
 
@@ -128,7 +128,12 @@ pub(crate) async fn review<C: Cluster>(
         });
         Verdict::Configure { takes_over, settled }
     } else {
-        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there, options.watched.as_ref())) }
+        // A watch tells by the fields that are ours whether something has changed. Where some are not, although they
+        // are declared, the object does not count as applied, and the next run looks again.
+        let is_told =
+            options.watched.is_none() || is_held(there, &result, &owner.manager, &ignored);
+        let left = if is_told { there } else { &result };
+        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, left, options.watched.as_ref())) }
     };
     Ok(Review { verdict, live, result: Some(result) })
 }

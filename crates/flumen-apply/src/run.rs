@@ -260,6 +260,10 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             watched: self.options.watched.clone(),
         };
         let digests = until_healthy(self.cluster, &waited, &options, self.report).await?;
+        if self.options.watched.is_some() {
+            // What a watch goes by does not change when an object is completed, only when a field is taken from us.
+            return Ok(());
+        }
         for (id, live) in digests {
             // Controllers may have completed the object since it was applied.
             let Some(entry) = self.after.get(&id) else { continue };
