@@ -1,19 +1,20 @@
 //! Waits until objects are healthy, by watching them.
 //!
-//! Each kind is listed once. Where that shows something unfinished, a watch goes on from the revision of the list, so
-//! that nothing between the two is missed; where all is well it ends there.
+//! Each kind is listed once. If that shows something unfinished, in whichever kind, watches of all of them go on from the
+//! revisions of the lists, so that nothing in between is missed: what is waited for is that all are healthy at one time.
+//! Where all is well it ends there.
 
 mod follow;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flumen_diff::ObjectDigest;
-use flumen_health::{Health, HealthRules, Verdict, Wait, WaitError, explain};
+use flumen_health::{Health, HealthRules, Status, Verdict, Wait, WaitError, explain};
 use flumen_kube::{Cluster, ListOptions, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::JoinSet,
     time::{Instant, interval_at, sleep_until},
 };
@@ -95,8 +96,10 @@ pub async fn until_healthy<C: Cluster>(
     let unknown: Vec<&Waited> = waited.iter().filter(|one| !is_known(one)).collect();
     // Dropped at the end, which ends what is still followed.
     let mut followers = JoinSet::new();
+    let goes_on = watch::Sender::new(false);
     for place in places(&unknown, options) {
-        followers.spawn(follow(cluster.clone(), place, options.rules.clone(), sender.clone()));
+        let (cluster, rules, sender) = (cluster.clone(), options.rules.clone(), sender.clone());
+        followers.spawn(follow(cluster, place, rules, sender, goes_on.subscribe()));
     }
     drop(sender);
     let ids = waited.iter().map(|one| one.id.clone());
@@ -112,11 +115,12 @@ pub async fn until_healthy<C: Cluster>(
                 let Gvk { group, kind, .. } = &one.id.gvk;
                 let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
                 wait.observe(&one.id, Health::unknown(&why));
+                goes_on.send_replace(true);
             }
         }
     }
     let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
-    let waiting = Waiting { cluster, report, wait, seen, told: Vec::new() };
+    let waiting = Waiting { cluster, report, wait, seen, goes_on, told: Vec::new() };
     waiting.run(receiver, known, options.deadline).await
 }
 
@@ -157,6 +161,8 @@ struct Waiting<'a, C> {
     report: &'a dyn Report,
     wait: Wait,
     seen: BTreeMap<String, Known>,
+    /// Whether the wait is not over at first sight, so that everything is watched.
+    goes_on: watch::Sender<bool>,
     told: Vec<Pending>,
 }
 
@@ -177,7 +183,11 @@ impl<C: Cluster> Waiting<'_, C> {
             tokio::select! {
                 Some(sighting) = sightings.recv() => self.saw(sighting),
                 Some(sighting) = known.recv() => self.saw(sighting),
-                _ = tell.tick() => self.tell().await,
+                _ = tell.tick() => {
+                    // Somebody has not answered yet.
+                    self.goes_on.send_replace(true);
+                    self.tell().await;
+                }
                 () = sleep_until(deadline) => {
                     self.wait.at_deadline().map_err(Error::NotHealthy)?;
                     break;
@@ -192,6 +202,9 @@ impl<C: Cluster> Waiting<'_, C> {
         let Some(known) = self.seen.get_mut(&sighting.id) else { return };
         known.digest = sighting.digest;
         known.unready = sighting.unready;
+        if sighting.health.status != Status::Current {
+            self.goes_on.send_replace(true);
+        }
         self.wait.observe(&known.id, sighting.health);
     }
 
