@@ -144,7 +144,7 @@ fn planned(object: &Desired, reviewed: Review, arriving: &Arriving, options: &Op
             planned.live = live.map(|live| *live);
             planned.result = result;
         }
-        Verdict::Recreate => {
+        Verdict::Recreate { .. } => {
             planned.action = Action::Created;
             planned.recreated = true;
             planned.live = live.map(|live| *live);
