@@ -282,7 +282,8 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             let ids: Vec<ObjectId> = deferred.iter().map(|object| object.id.clone()).collect();
             self.report.report(&Progress::Deferred(&ids));
             let kinds: BTreeSet<_> = ids.iter().map(|id| id.gvk.clone()).collect();
-            if !until_served(self.cluster, &kinds, self.deadline).await? {
+            let watched = self.options.watched.as_ref();
+            if !until_served(self.cluster, &kinds, watched, self.deadline).await? {
                 let objects = ids.into_iter().map(|id| (id.clone(), id.gvk)).collect();
                 return Err(Error::KindsNotServed { objects, timeout: self.options.timeout });
             }

@@ -6,7 +6,11 @@
 
 mod follow;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use flumen_diff::ObjectDigest;
 use flumen_health::{Health, HealthRules, Status, Verdict, Wait, WaitError, explain};
@@ -20,7 +24,10 @@ use tokio::{
 };
 
 use self::follow::{Place, follow};
-use crate::{Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired};
+use crate::{
+    Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired,
+    kinds::tell_served,
+};
 
 /// How often it is told what is waited for, and pods are asked why a workload is not ready.
 const TELL: Duration = Duration::from_secs(2);
@@ -31,7 +38,7 @@ const EXPLAINED: usize = 5;
 #[derive(Clone, Debug)]
 pub struct Waited {
     pub id: ObjectId,
-    /// `None` while the kind is not served; then there is nothing to see.
+    /// `None` while the kind is not served; then there is nothing to see before it is.
     pub resource: Option<Resource>,
     /// A finished Job that removes itself is no failure.
     pub vanishes: bool,
@@ -85,55 +92,50 @@ pub async fn until_healthy<C: Cluster>(
     options: &WaitOptions,
     report: &dyn Report,
 ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
-    let (sender, receiver) = mpsc::channel(64);
+    let (sender, sightings) = mpsc::channel(64);
     let (known_sender, known) = mpsc::unbounded_channel();
-    let is_known = |one: &Waited| {
-        let (Some(watched), Some(resource)) = (&options.watched, &one.resource) else {
-            return false;
-        };
-        watched.follow(resource, &one.id, &options.rules, &known_sender)
-    };
-    let unknown: Vec<&Waited> = waited.iter().filter(|one| !is_known(one)).collect();
-    // Dropped at the end, which ends what is still followed.
-    let mut followers = JoinSet::new();
-    let goes_on = watch::Sender::new(false);
-    for place in places(&unknown, options) {
-        let (cluster, rules, sender) = (cluster.clone(), options.rules.clone(), sender.clone());
-        followers.spawn(follow(cluster, place, rules, sender, goes_on.subscribe()));
-    }
-    drop(sender);
+    let (served_sender, served) = mpsc::unbounded_channel();
+    let heard = Heard { sightings, known, served };
     let ids = waited.iter().map(|one| one.id.clone());
     let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
-    let mut wait = Wait::new(ids, vanishing, options.fail_fast);
+    let mut waiting = Waiting {
+        cluster,
+        options,
+        report,
+        wait: Wait::new(ids, vanishing, options.fail_fast),
+        seen: waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect(),
+        followers: JoinSet::new(),
+        sender,
+        known_sender,
+        goes_on: watch::Sender::new(false),
+        unserved: BTreeMap::new(),
+        told: Vec::new(),
+    };
+    let mut objects = Vec::with_capacity(waited.len());
     for one in waited {
         match &one.resource {
-            Some(resource) if resource.namespaced && one.id.namespace.is_empty() => {
-                return Err(Error::NotHealthy(WaitError::NoNamespace(one.id.clone())));
-            }
-            Some(_) => {}
-            None => {
-                let Gvk { group, kind, .. } = &one.id.gvk;
-                let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
-                wait.observe(&one.id, Health::unknown(&why));
-                goes_on.send_replace(true);
-            }
+            Some(resource) => objects.push((one.id.clone(), resource.clone())),
+            None => waiting.miss_kind(&one.id),
         }
     }
-    let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
-    let waiting = Waiting { cluster, report, wait, seen, goes_on, told: Vec::new() };
-    waiting.run(receiver, known, options.deadline).await
+    waiting.follow(objects)?;
+    let kinds: BTreeSet<Gvk> = waiting.unserved.keys().cloned().collect();
+    if !kinds.is_empty() {
+        let watched = options.watched.clone();
+        waiting.followers.spawn(tell_served(cluster.clone(), kinds, watched, served_sender));
+    }
+    waiting.run(heard).await
 }
 
 /// One place for each kind and namespace; a single object is asked for by name.
-fn places(waited: &[&Waited], options: &WaitOptions) -> Vec<Place> {
+fn places(objects: Vec<(ObjectId, Resource)>, options: &WaitOptions) -> Vec<Place> {
     let mut places: BTreeMap<(Gvk, Text), Place> = BTreeMap::new();
-    for one in waited {
-        let Some(resource) = &one.resource else { continue };
+    for (id, resource) in objects {
         let place = places
-            .entry((one.id.gvk.clone(), one.id.namespace.clone()))
-            .or_insert_with(|| Place::new(resource.clone(), one.id.namespace.clone()));
-        place.objects.insert(one.id.inventory_id());
-        place.name = (place.objects.len() == 1).then(|| one.id.name.clone());
+            .entry((id.gvk.clone(), id.namespace.clone()))
+            .or_insert_with(|| Place::new(resource, id.namespace.clone()));
+        place.objects.insert(id.inventory_id());
+        place.name = (place.objects.len() == 1).then_some(id.name);
     }
     let mut places: Vec<Place> = places.into_values().collect();
     for place in &mut places {
@@ -156,23 +158,67 @@ impl Known {
     }
 }
 
+/// Where news of a wait arrive.
+struct Heard {
+    /// From our own followers.
+    sightings: mpsc::Receiver<Sighting>,
+    /// From those who watch the objects anyway.
+    known: mpsc::UnboundedReceiver<Sighting>,
+    /// Kinds that were not served at first, and how they are now.
+    served: mpsc::UnboundedReceiver<(Gvk, Resource)>,
+}
+
 struct Waiting<'a, C> {
     cluster: &'a C,
+    options: &'a WaitOptions,
     report: &'a dyn Report,
     wait: Wait,
     seen: BTreeMap<String, Known>,
+    /// Dropped at the end, which ends what is still followed.
+    followers: JoinSet<()>,
+    sender: mpsc::Sender<Sighting>,
+    known_sender: mpsc::UnboundedSender<Sighting>,
     /// Whether the wait is not over at first sight, so that everything is watched.
     goes_on: watch::Sender<bool>,
+    /// Objects whose kind is not served yet.
+    unserved: BTreeMap<Gvk, Vec<ObjectId>>,
     told: Vec<Pending>,
 }
 
 impl<C: Cluster> Waiting<'_, C> {
-    async fn run(
-        mut self,
-        mut sightings: mpsc::Receiver<Sighting>,
-        mut known: mpsc::UnboundedReceiver<Sighting>,
-        deadline: Instant,
-    ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
+    /// Notes that there is nothing to see of an object until its kind is served.
+    fn miss_kind(&mut self, id: &ObjectId) {
+        let Gvk { group, kind, .. } = &id.gvk;
+        let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
+        self.wait.observe(id, Health::unknown(&why));
+        self.unserved.entry(id.gvk.clone()).or_default().push(id.clone());
+        self.goes_on.send_replace(true);
+    }
+
+    /// Begins to follow objects whose kind is served.
+    fn follow(&mut self, objects: Vec<(ObjectId, Resource)>) -> Result<(), Error> {
+        let WaitOptions { watched, rules, .. } = self.options;
+        let mut unknown = Vec::new();
+        for (id, resource) in objects {
+            if resource.namespaced && id.namespace.is_empty() {
+                return Err(Error::NotHealthy(WaitError::NoNamespace(id)));
+            }
+            let is_known = watched
+                .as_ref()
+                .is_some_and(|watched| watched.follow(&resource, &id, rules, &self.known_sender));
+            if !is_known {
+                unknown.push((id, resource));
+            }
+        }
+        for place in places(unknown, self.options) {
+            let (cluster, rules, sender) =
+                (self.cluster.clone(), rules.clone(), self.sender.clone());
+            self.followers.spawn(follow(cluster, place, rules, sender, self.goes_on.subscribe()));
+        }
+        Ok(())
+    }
+
+    async fn run(mut self, mut heard: Heard) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
         let mut tell = interval_at(Instant::now() + TELL, TELL);
         loop {
             match self.wait.verdict() {
@@ -181,14 +227,18 @@ impl<C: Cluster> Waiting<'_, C> {
                 Verdict::Waiting => {}
             }
             tokio::select! {
-                Some(sighting) = sightings.recv() => self.saw(sighting),
-                Some(sighting) = known.recv() => self.saw(sighting),
+                Some(sighting) = heard.sightings.recv() => self.saw(sighting),
+                Some(sighting) = heard.known.recv() => self.saw(sighting),
+                Some((kind, resource)) = heard.served.recv() => {
+                    let ids = self.unserved.remove(&kind).into_iter().flatten();
+                    self.follow(ids.map(|id| (id, resource.clone())).collect())?;
+                }
                 _ = tell.tick() => {
                     // Somebody has not answered yet.
                     self.goes_on.send_replace(true);
                     self.tell().await;
                 }
-                () = sleep_until(deadline) => {
+                () = sleep_until(self.options.deadline) => {
                     self.wait.at_deadline().map_err(Error::NotHealthy)?;
                     break;
                 }

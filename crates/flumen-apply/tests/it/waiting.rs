@@ -1,8 +1,12 @@
 //! Waiting for health.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use flumen_apply::Error;
+use flumen_apply::{Error, Silent, WaitOptions, Waited, until_healthy};
+use flumen_object::{Gvk, ObjectId};
 use flumen_testkit::KubeRequest;
 
 use crate::fixture::{Fixture, config_map};
@@ -153,4 +157,40 @@ async fn what_is_healthy_at_first_sight_is_not_watched() {
     let account = "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n";
     fixture.applied(&format!("{}{account}", config_map("c", "1"))).await;
     assert_eq!(fixture.proxy.count(|request| request.verb() == "watch"), 0);
+}
+
+/// Waits for an object whose kind is not served when the wait begins.
+async fn wait_for_widget(fixture: &Fixture, namespace: &str, seconds: u64) -> Result<(), Error> {
+    let gvk = Gvk::new(&"belated.example.com/v1beta1".into(), "Widget".into());
+    let id = ObjectId { gvk, namespace: namespace.into(), name: "w".into() };
+    let options = WaitOptions {
+        selector: None,
+        rules: Arc::default(),
+        fail_fast: true,
+        deadline: tokio::time::Instant::now() + Duration::from_secs(seconds),
+        watched: None,
+    };
+    let waited = [Waited { id, resource: None, vanishes: false }];
+    until_healthy(&fixture.client, &waited, &options, &Silent).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kind_that_comes_during_the_wait_is_followed() {
+    let Some(fixture) = Fixture::new().await else { return };
+    let error = wait_for_widget(&fixture, &fixture.namespace, 1).await.expect_err("not served");
+    let unknown =
+        "status: 'Unknown': no matches for kind \"Widget\" in group \"belated.example.com\"";
+    assert!(error.to_string().contains(unknown), "{error}");
+
+    let other = Fixture::over(&fixture).await;
+    let (outcome, ()) = tokio::join!(wait_for_widget(&fixture, &fixture.namespace, 30), async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        // It is served in another version than the one that was named.
+        other.applied(&WIDGET_AND_JOB.replace("waiting.example.com", "belated.example.com")).await;
+    });
+    outcome.expect("it is healthy once it is there");
+
+    let error = wait_for_widget(&fixture, "", 30).await.expect_err("it has a namespace");
+    let nowhere = "is namespace scoped, but namespace is not set";
+    assert!(error.to_string().ends_with(nowhere), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Runs of somebody who watches the objects, and knows them by what is held of them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
 };
 
@@ -11,6 +11,7 @@ use flumen_health::HealthRules;
 use flumen_kube::{Cluster as _, ObjectName, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
+use futures_util::stream::BoxStream;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::fixture::{Fixture, config_map};
@@ -72,6 +73,10 @@ impl Watched for Eyes {
 
     fn has_seen_kind(&self, _: &ObjectId) -> bool {
         false
+    }
+
+    fn looks(&self, _: &BTreeSet<Gvk>) -> Option<BoxStream<'static, ()>> {
+        None
     }
 
     fn wrote(&self, _: &Resource, object: &Node) {
