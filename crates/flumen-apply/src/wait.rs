@@ -168,6 +168,13 @@ struct Heard {
     served: mpsc::UnboundedReceiver<(Gvk, Resource)>,
 }
 
+impl Heard {
+    /// What was seen and is not taken note of yet.
+    fn arrived(&mut self) -> Option<Sighting> {
+        self.sightings.try_recv().or_else(|_| self.known.try_recv()).ok()
+    }
+}
+
 struct Waiting<'a, C> {
     cluster: &'a C,
     options: &'a WaitOptions,
@@ -221,6 +228,10 @@ impl<C: Cluster> Waiting<'_, C> {
     async fn run(mut self, mut heard: Heard) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
         let mut tell = interval_at(Instant::now() + TELL, TELL);
         loop {
+            // What has arrived already counts before anything is said.
+            while let Some(sighting) = heard.arrived() {
+                self.saw(sighting);
+            }
             match self.wait.verdict() {
                 Verdict::Healthy => break,
                 Verdict::Failed(error) => return Err(Error::NotHealthy(error)),

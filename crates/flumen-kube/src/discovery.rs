@@ -120,7 +120,7 @@ impl Client {
         kinds: &mut Kinds,
     ) -> Result<(), Error> {
         let versions = groups.iter().flat_map(|group| {
-            group.paths(root).map(|path| (Text::from(group.name.as_str()), path))
+            group.paths(root).map(move |path| (Text::from(group.name.as_str()), path))
         });
         let versions: Vec<(Text, String)> = versions.collect();
         let requests = versions.into_iter().map(|(group, path)| async move {
