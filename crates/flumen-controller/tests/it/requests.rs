@@ -101,8 +101,9 @@ fn those_who_wait_for_a_kind_share_one_watch_and_ask_nothing() {
             message.starts_with("waiting for kind Widget")
         });
     }
-    let of_definitions =
-        |request: &KubeRequest| request.resource().as_deref() == Some("customresourcedefinitions");
+    let of_definitions = |request: &KubeRequest| {
+        request.resource().as_deref() == Some("customresourcedefinitions.apiextensions.k8s.io")
+    };
     assert_eq!(proxy.count(of_definitions), 1, "{:#?}", proxy.requests());
     proxy.forget();
     thread::sleep(Duration::from_secs(6));
