@@ -30,7 +30,8 @@ pub(crate) async fn prepare<C: Cluster>(
     objects: ObjectSet,
     options: &Options,
 ) -> Result<Vec<Desired>, Error> {
-    let scaled = scaled_workloads(&objects);
+    let scaled =
+        if options.leave_scaled_replicas { scaled_workloads(&objects) } else { BTreeSet::new() };
     let defined = defined_scopes(&objects);
     let mut kinds: BTreeMap<Gvk, Option<Resource>> = BTreeMap::new();
     let mut desired = Vec::with_capacity(objects.len());

@@ -136,6 +136,11 @@ impl ObjectError {
         Self { id: id.clone(), message, origin: Origin::default(), hint: Some(hint.to_owned()) }
     }
 
+    /// Nobody can tell whether an object is there, because whoever serves its kind does not answer.
+    pub(crate) fn group_down(id: &ObjectId, error: &flumen_kube::Error) -> Self {
+        Self::doing("query", id, &Origin::default(), error, None)
+    }
+
     pub(crate) fn doing(
         what: &str,
         id: &ObjectId,

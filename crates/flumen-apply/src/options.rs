@@ -30,6 +30,9 @@ pub struct Options {
     pub custom_stage: BTreeSet<GroupKind>,
     /// Apply the objects that pass, although others of the same stage do not.
     pub keep_going: bool,
+    /// Leave the replicas of a workload to the autoscaler of the same set that scales it, as kustomizer does. Flux
+    /// applies them like any other field.
+    pub leave_scaled_replicas: bool,
     /// What is taken from those who managed an object before.
     pub takeover: Takeover,
     /// Differences that do not count.
@@ -68,6 +71,7 @@ impl Options {
             strict_kinds: false,
             custom_stage: BTreeSet::new(),
             keep_going: false,
+            leave_scaled_replicas: true,
             takeover: Takeover::default(),
             ignore: IgnoreRules::default(),
             health: Arc::default(),

@@ -144,7 +144,7 @@ fn planned(object: &Desired, reviewed: Review, arriving: &Arriving, options: &Op
             planned.live = live.map(|live| *live);
             planned.result = result;
         }
-        Verdict::Recreate => {
+        Verdict::Recreate { .. } => {
             planned.action = Action::Created;
             planned.recreated = true;
             planned.live = live.map(|live| *live);
@@ -178,17 +178,30 @@ async fn deletion<C: Cluster>(
     id: &ObjectId,
     options: &Options,
 ) -> Result<Option<Planned>, Error> {
-    let Some(resource) = cluster.resource(&id.gvk).await? else { return Ok(None) };
-    let object = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
-    let Some(live) = cluster.get(object).await? else { return Ok(None) };
-    let goes = Marks::of(&live, &options.owner.group).may_be_deleted_by(&options.owner);
-    Ok(goes.then(|| Planned {
+    let mut planned = Planned {
         id: id.clone(),
-        resource: resource.plural.to_string(),
+        resource: String::new(),
         action: Action::Deleted,
         recreated: false,
-        live: Some(live),
+        live: None,
         result: None,
         error: None,
-    }))
+    };
+    let resource = match cluster.resource_in_any_version(&id.gvk).await {
+        Ok(Some(resource)) => resource,
+        Ok(None) => return Ok(None),
+        Err(error) if error.is_group_down() => {
+            planned.error = Some(ObjectError::group_down(id, &error));
+            return Ok(Some(planned));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let object = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
+    let Some(live) = cluster.get(object).await? else { return Ok(None) };
+    if !Marks::of(&live, &options.owner.group).may_be_deleted_by(&options.owner) {
+        return Ok(None);
+    }
+    planned.resource = resource.plural.to_string();
+    planned.live = Some(live);
+    Ok(Some(planned))
 }

@@ -79,17 +79,19 @@ async fn delete_one<C: Cluster>(
         }
         None => Err(Error::from(error)),
     };
-    let resource = match cluster.resource(&id.gvk).await? {
-        Some(resource) => resource,
-        // The version may be gone while the kind is still there.
-        None => match cluster.preferred_resource(&id.gvk.group, &id.gvk.kind).await? {
-            Some(resource) => resource,
-            None if options.strict_kinds && !has_seen_kind(id, options) => {
-                return Ok(Deletion::Failed(ObjectError::unknown_kind("query", id)));
-            }
-            // Without its definition no object of a kind can exist.
-            None => return Ok(Deletion::Gone),
-        },
+    // The version may be gone while the kind is still there.
+    let resource = match cluster.resource_in_any_version(&id.gvk).await {
+        Ok(Some(resource)) => resource,
+        Ok(None) if options.strict_kinds && !has_seen_kind(id, options) => {
+            return Ok(Deletion::Failed(ObjectError::unknown_kind("query", id)));
+        }
+        // Without its definition no object of a kind can exist.
+        Ok(None) => return Ok(Deletion::Gone),
+        // Somewhere behind the server it may.
+        Err(error) if error.is_group_down() => {
+            return Ok(Deletion::Failed(ObjectError::group_down(id, &error)));
+        }
+        Err(error) => return Err(error.into()),
     };
     let object = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
     // Who watches the object need not look at it, unless it is to be left alone for what was seen.

@@ -1,11 +1,11 @@
 //! What applying an object would do: dry run, and comparison with what is there. Writes nothing.
 
-use flumen_diff::{has_drifted, is_new};
+use flumen_diff::{has_drifted, is_held, is_new};
 use flumen_kube::{ApplyOptions, Cluster, ObjectName, Resource, Write};
 use flumen_yaml::Node;
 
 use crate::{
-    Error, ObjectError, Options, Seen,
+    Error, Marks, ObjectError, Options, Seen,
     desired::Desired,
     live::{Found, Live},
 };
@@ -21,7 +21,10 @@ pub(crate) enum Verdict {
         settled: Option<Box<Node>>,
     },
     /// An immutable field changes, and the user wants the object anew.
-    Recreate,
+    Recreate {
+        /// Which object that was found for.
+        marks: Marks,
+    },
     /// Nothing would change. The digests, where they were not known before.
     Unchanged {
         seen: Option<Seen>,
@@ -90,19 +93,15 @@ pub(crate) async fn review<C: Cluster>(
             if live.is_some() && skips(options, desired, live.as_deref()) {
                 return Ok(Review::only(Verdict::Skip { exists: true }));
             }
-            let recreates = options.force
-                || owner.recreates(&desired.body)
-                || live.as_deref().is_some_and(|live| owner.recreates(live));
-            let verdict = if live.is_some() && recreates && error.is_immutable() {
-                Verdict::Recreate
-            } else {
-                let missing = error.is_not_found();
-                let error =
-                    ObjectError::dry_run(&desired.id, &desired.origin, &error, &desired.body);
-                Verdict::Fail { error, missing }
-            };
-            let result = matches!(verdict, Verdict::Recreate).then(|| desired.body.clone());
-            return Ok(Review { verdict, live, result });
+            let replaced = live.as_deref().filter(|live| recreates(options, desired, live));
+            let replaced = replaced.filter(|_| error.is_immutable());
+            if let Some(marks) = replaced.map(|live| Marks::of(live, &owner.group)) {
+                let result = Some(desired.body.clone());
+                return Ok(Review { verdict: Verdict::Recreate { marks }, live, result });
+            }
+            let missing = error.is_not_found();
+            let error = ObjectError::dry_run(&desired.id, &desired.origin, &error, &desired.body);
+            return Ok(Review { verdict: Verdict::Fail { error, missing }, live, result: None });
         }
     };
     if is_new(&result) {
@@ -128,9 +127,21 @@ pub(crate) async fn review<C: Cluster>(
         });
         Verdict::Configure { takes_over, settled }
     } else {
-        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, there, options.watched.as_ref())) }
+        // A watch tells by the fields that are ours whether something has changed. Where some are not, although they
+        // are declared, the object does not count as applied, and the next run looks again.
+        let is_told =
+            options.watched.is_none() || is_held(there, &result, &owner.manager, &ignored);
+        let left = if is_told { there } else { &result };
+        Verdict::Unchanged { seen: Some(Seen::of(&desired.body, left, options.watched.as_ref())) }
     };
     Ok(Review { verdict, live, result: Some(result) })
+}
+
+/// Whether the user wants an object anew when a field of it cannot change, and nobody wants it left alone.
+pub(crate) fn recreates(options: &Options, desired: &Desired, live: &Node) -> bool {
+    let owner = &options.owner;
+    let is_wanted = options.force || owner.recreates(&desired.body) || owner.recreates(live);
+    is_wanted && !skips(options, desired, Some(live))
 }
 
 fn skips(options: &Options, desired: &Desired, live: Option<&Node>) -> bool {

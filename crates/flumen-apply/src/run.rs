@@ -260,6 +260,10 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             watched: self.options.watched.clone(),
         };
         let digests = until_healthy(self.cluster, &waited, &options, self.report).await?;
+        if self.options.watched.is_some() {
+            // What a watch goes by does not change when an object is completed, only when a field is taken from us.
+            return Ok(());
+        }
         for (id, live) in digests {
             // Controllers may have completed the object since it was applied.
             let Some(entry) = self.after.get(&id) else { continue };
@@ -278,7 +282,8 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
             let ids: Vec<ObjectId> = deferred.iter().map(|object| object.id.clone()).collect();
             self.report.report(&Progress::Deferred(&ids));
             let kinds: BTreeSet<_> = ids.iter().map(|id| id.gvk.clone()).collect();
-            if !until_served(self.cluster, &kinds, self.deadline).await? {
+            let watched = self.options.watched.as_ref();
+            if !until_served(self.cluster, &kinds, watched, self.deadline).await? {
                 let objects = ids.into_iter().map(|id| (id.clone(), id.gvk)).collect();
                 return Err(Error::KindsNotServed { objects, timeout: self.options.timeout });
             }

@@ -1,25 +1,33 @@
 //! Waits until objects are healthy, by watching them.
 //!
-//! Each kind is listed once. Where that shows something unfinished, a watch goes on from the revision of the list, so
-//! that nothing between the two is missed; where all is well it ends there.
+//! Each kind is listed once. If that shows something unfinished, in whichever kind, watches of all of them go on from the
+//! revisions of the lists, so that nothing in between is missed: what is waited for is that all are healthy at one time.
+//! Where all is well it ends there.
 
 mod follow;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use flumen_diff::ObjectDigest;
-use flumen_health::{Health, HealthRules, Verdict, Wait, WaitError, explain};
+use flumen_health::{Health, HealthRules, Status, Verdict, Wait, WaitError, explain};
 use flumen_kube::{Cluster, ListOptions, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Node, Text};
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::JoinSet,
     time::{Instant, interval_at, sleep_until},
 };
 
 use self::follow::{Place, follow};
-use crate::{Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired};
+use crate::{
+    Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired,
+    kinds::tell_served,
+};
 
 /// How often it is told what is waited for, and pods are asked why a workload is not ready.
 const TELL: Duration = Duration::from_secs(2);
@@ -30,7 +38,7 @@ const EXPLAINED: usize = 5;
 #[derive(Clone, Debug)]
 pub struct Waited {
     pub id: ObjectId,
-    /// `None` while the kind is not served; then there is nothing to see.
+    /// `None` while the kind is not served; then there is nothing to see before it is.
     pub resource: Option<Resource>,
     /// A finished Job that removes itself is no failure.
     pub vanishes: bool,
@@ -84,52 +92,50 @@ pub async fn until_healthy<C: Cluster>(
     options: &WaitOptions,
     report: &dyn Report,
 ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
-    let (sender, receiver) = mpsc::channel(64);
+    let (sender, sightings) = mpsc::channel(64);
     let (known_sender, known) = mpsc::unbounded_channel();
-    let is_known = |one: &Waited| {
-        let (Some(watched), Some(resource)) = (&options.watched, &one.resource) else {
-            return false;
-        };
-        watched.follow(resource, &one.id, &options.rules, &known_sender)
-    };
-    let unknown: Vec<&Waited> = waited.iter().filter(|one| !is_known(one)).collect();
-    // Dropped at the end, which ends what is still followed.
-    let mut followers = JoinSet::new();
-    for place in places(&unknown, options) {
-        followers.spawn(follow(cluster.clone(), place, options.rules.clone(), sender.clone()));
-    }
-    drop(sender);
+    let (served_sender, served) = mpsc::unbounded_channel();
+    let heard = Heard { sightings, known, served };
     let ids = waited.iter().map(|one| one.id.clone());
     let vanishing = waited.iter().filter(|one| one.vanishes).map(|one| one.id.clone());
-    let mut wait = Wait::new(ids, vanishing, options.fail_fast);
+    let mut waiting = Waiting {
+        cluster,
+        options,
+        report,
+        wait: Wait::new(ids, vanishing, options.fail_fast),
+        seen: waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect(),
+        followers: JoinSet::new(),
+        sender,
+        known_sender,
+        goes_on: watch::Sender::new(false),
+        unserved: BTreeMap::new(),
+        told: Vec::new(),
+    };
+    let mut objects = Vec::with_capacity(waited.len());
     for one in waited {
         match &one.resource {
-            Some(resource) if resource.namespaced && one.id.namespace.is_empty() => {
-                return Err(Error::NotHealthy(WaitError::NoNamespace(one.id.clone())));
-            }
-            Some(_) => {}
-            None => {
-                let Gvk { group, kind, .. } = &one.id.gvk;
-                let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
-                wait.observe(&one.id, Health::unknown(&why));
-            }
+            Some(resource) => objects.push((one.id.clone(), resource.clone())),
+            None => waiting.miss_kind(&one.id),
         }
     }
-    let seen = waited.iter().map(|one| (one.id.inventory_id(), Known::of(&one.id))).collect();
-    let waiting = Waiting { cluster, report, wait, seen, told: Vec::new() };
-    waiting.run(receiver, known, options.deadline).await
+    waiting.follow(objects)?;
+    let kinds: BTreeSet<Gvk> = waiting.unserved.keys().cloned().collect();
+    if !kinds.is_empty() {
+        let watched = options.watched.clone();
+        waiting.followers.spawn(tell_served(cluster.clone(), kinds, watched, served_sender));
+    }
+    waiting.run(heard).await
 }
 
 /// One place for each kind and namespace; a single object is asked for by name.
-fn places(waited: &[&Waited], options: &WaitOptions) -> Vec<Place> {
+fn places(objects: Vec<(ObjectId, Resource)>, options: &WaitOptions) -> Vec<Place> {
     let mut places: BTreeMap<(Gvk, Text), Place> = BTreeMap::new();
-    for one in waited {
-        let Some(resource) = &one.resource else { continue };
+    for (id, resource) in objects {
         let place = places
-            .entry((one.id.gvk.clone(), one.id.namespace.clone()))
-            .or_insert_with(|| Place::new(resource.clone(), one.id.namespace.clone()));
-        place.objects.insert(one.id.inventory_id());
-        place.name = (place.objects.len() == 1).then(|| one.id.name.clone());
+            .entry((id.gvk.clone(), id.namespace.clone()))
+            .or_insert_with(|| Place::new(resource, id.namespace.clone()));
+        place.objects.insert(id.inventory_id());
+        place.name = (place.objects.len() == 1).then_some(id.name);
     }
     let mut places: Vec<Place> = places.into_values().collect();
     for place in &mut places {
@@ -152,33 +158,98 @@ impl Known {
     }
 }
 
+/// Where news of a wait arrive.
+struct Heard {
+    /// From our own followers.
+    sightings: mpsc::Receiver<Sighting>,
+    /// From those who watch the objects anyway.
+    known: mpsc::UnboundedReceiver<Sighting>,
+    /// Kinds that were not served at first, and how they are now.
+    served: mpsc::UnboundedReceiver<(Gvk, Resource)>,
+}
+
+impl Heard {
+    /// What was seen and is not taken note of yet.
+    fn arrived(&mut self) -> Option<Sighting> {
+        self.sightings.try_recv().or_else(|_| self.known.try_recv()).ok()
+    }
+}
+
 struct Waiting<'a, C> {
     cluster: &'a C,
+    options: &'a WaitOptions,
     report: &'a dyn Report,
     wait: Wait,
     seen: BTreeMap<String, Known>,
+    /// Dropped at the end, which ends what is still followed.
+    followers: JoinSet<()>,
+    sender: mpsc::Sender<Sighting>,
+    known_sender: mpsc::UnboundedSender<Sighting>,
+    /// Whether the wait is not over at first sight, so that everything is watched.
+    goes_on: watch::Sender<bool>,
+    /// Objects whose kind is not served yet.
+    unserved: BTreeMap<Gvk, Vec<ObjectId>>,
     told: Vec<Pending>,
 }
 
 impl<C: Cluster> Waiting<'_, C> {
-    async fn run(
-        mut self,
-        mut sightings: mpsc::Receiver<Sighting>,
-        mut known: mpsc::UnboundedReceiver<Sighting>,
-        deadline: Instant,
-    ) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
+    /// Notes that there is nothing to see of an object until its kind is served.
+    fn miss_kind(&mut self, id: &ObjectId) {
+        let Gvk { group, kind, .. } = &id.gvk;
+        let why = format!("no matches for kind \"{kind}\" in group \"{group}\"");
+        self.wait.observe(id, Health::unknown(&why));
+        self.unserved.entry(id.gvk.clone()).or_default().push(id.clone());
+        self.goes_on.send_replace(true);
+    }
+
+    /// Begins to follow objects whose kind is served.
+    fn follow(&mut self, objects: Vec<(ObjectId, Resource)>) -> Result<(), Error> {
+        let WaitOptions { watched, rules, .. } = self.options;
+        let mut unknown = Vec::new();
+        for (id, resource) in objects {
+            if resource.namespaced && id.namespace.is_empty() {
+                return Err(Error::NotHealthy(WaitError::NoNamespace(id)));
+            }
+            let is_known = watched
+                .as_ref()
+                .is_some_and(|watched| watched.follow(&resource, &id, rules, &self.known_sender));
+            if !is_known {
+                unknown.push((id, resource));
+            }
+        }
+        for place in places(unknown, self.options) {
+            let (cluster, rules, sender) =
+                (self.cluster.clone(), rules.clone(), self.sender.clone());
+            self.followers.spawn(follow(cluster, place, rules, sender, self.goes_on.subscribe()));
+        }
+        Ok(())
+    }
+
+    async fn run(mut self, mut heard: Heard) -> Result<Vec<(ObjectId, ObjectDigest)>, Error> {
         let mut tell = interval_at(Instant::now() + TELL, TELL);
         loop {
+            // What has arrived already counts before anything is said.
+            while let Some(sighting) = heard.arrived() {
+                self.saw(sighting);
+            }
             match self.wait.verdict() {
                 Verdict::Healthy => break,
                 Verdict::Failed(error) => return Err(Error::NotHealthy(error)),
                 Verdict::Waiting => {}
             }
             tokio::select! {
-                Some(sighting) = sightings.recv() => self.saw(sighting),
-                Some(sighting) = known.recv() => self.saw(sighting),
-                _ = tell.tick() => self.tell().await,
-                () = sleep_until(deadline) => {
+                Some(sighting) = heard.sightings.recv() => self.saw(sighting),
+                Some(sighting) = heard.known.recv() => self.saw(sighting),
+                Some((kind, resource)) = heard.served.recv() => {
+                    let ids = self.unserved.remove(&kind).into_iter().flatten();
+                    self.follow(ids.map(|id| (id, resource.clone())).collect())?;
+                }
+                _ = tell.tick() => {
+                    // Somebody has not answered yet.
+                    self.goes_on.send_replace(true);
+                    self.tell().await;
+                }
+                () = sleep_until(self.options.deadline) => {
                     self.wait.at_deadline().map_err(Error::NotHealthy)?;
                     break;
                 }
@@ -192,6 +263,9 @@ impl<C: Cluster> Waiting<'_, C> {
         let Some(known) = self.seen.get_mut(&sighting.id) else { return };
         known.digest = sighting.digest;
         known.unready = sighting.unready;
+        if sighting.health.status != Status::Current {
+            self.goes_on.send_replace(true);
+        }
         self.wait.observe(&known.id, sighting.health);
     }
 

@@ -1,12 +1,13 @@
 //! What is known of objects without asking, to those who watch them anyway.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use flumen_diff::ObjectDigest;
 use flumen_health::{Health, HealthRules};
 use flumen_kube::Resource;
-use flumen_object::ObjectId;
+use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
+use futures_util::stream::BoxStream;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::Marks;
@@ -21,6 +22,11 @@ pub trait Watched: fmt::Debug + Send + Sync {
 
     /// Whether the kind of an object was ever served to this process.
     fn has_seen_kind(&self, id: &ObjectId) -> bool;
+
+    /// Moments at which it is worth asking the cluster again whether one of these kinds is served, for as long as somebody
+    /// asks for the next. What the cluster is known to serve is then no older than the reason to ask. `None` when
+    /// definitions are not watched, so that a run has to do it.
+    fn looks(&self, kinds: &BTreeSet<Gvk>) -> Option<BoxStream<'static, ()>>;
 
     /// What a write was answered with. It may be newer than what was seen so far.
     fn wrote(&self, resource: &Resource, object: &Node);

@@ -5,10 +5,10 @@ use flumen_yaml::Node;
 use tokio::time::Instant;
 
 use crate::{
-    Action, Error, ObjectError, Options, Seen, Silent,
+    Action, Error, Marks, ObjectError, Options, Seen, Silent,
     desired::Desired,
     gone::until_gone,
-    review::{Verdict, name},
+    review::{Verdict, name, recreates},
 };
 
 /// What a write left on the cluster.
@@ -44,9 +44,9 @@ pub(crate) async fn write<C: Cluster>(
     let mut action = Action::Configured;
     match verdict {
         Verdict::Create => action = Action::Created,
-        Verdict::Recreate => {
+        Verdict::Recreate { marks } => {
             action = Action::Created;
-            if let Err(error) = cluster.delete(object, DeleteOptions::default()).await {
+            if let Err(error) = delete(cluster, object, desired, marks, options).await {
                 return failed("delete", error);
             }
             let replaced = [(resource.clone(), desired.id.clone())];
@@ -76,6 +76,35 @@ pub(crate) async fn write<C: Cluster>(
         }
         Err(error) => failed("apply", error),
     }
+}
+
+/// Deletes the object that was reviewed. One that has changed since is looked at again, and one that has taken its
+/// place, or that is to be left alone by now, is not deleted: that is the conflict that the server answered with.
+async fn delete<C: Cluster>(
+    cluster: &C,
+    object: ObjectName<'_>,
+    desired: &Desired,
+    reviewed: &Marks,
+    options: &Options,
+) -> Result<(), flumen_kube::Error> {
+    let mut marks = reviewed.clone();
+    for tries_left in (0..TRIES).rev() {
+        let request = DeleteOptions {
+            uid: Some(&marks.uid),
+            resource_version: Some(&marks.resource_version),
+            ..DeleteOptions::default()
+        };
+        let conflict = match cluster.delete(object, request).await {
+            Err(error) if error.is_conflict() && tries_left > 0 => error,
+            done => return done.map(drop),
+        };
+        let Some(live) = cluster.get(object).await? else { return Ok(()) };
+        marks = Marks::of(&live, &options.owner.group);
+        if marks.uid != reviewed.uid || !recreates(options, desired, &live) {
+            return Err(conflict);
+        }
+    }
+    Ok(())
 }
 
 /// Makes the fields of earlier managers ours, so that what is no longer declared goes away.

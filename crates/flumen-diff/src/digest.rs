@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     fields::{SERVER_METADATA, sorted},
     managed_fields::managers,
-    ownership::{Operation, Takeover},
+    ownership::Takeover,
 };
 
 /// 96 bits: no two states of one object will ever meet, and 10,000 objects still fit in a few shards.
@@ -56,15 +56,13 @@ impl ObjectDigest {
     /// away since, the managers that `takeover` would take fields from, and the marks of `group`.
     ///
     /// A server takes a field from its manager when somebody else gives it another value. So this changes when a
-    /// declared field does, and stays when a controller completes an object with fields of its own.
+    /// declared field does, as long as the field is the manager's ([`is_held`](crate::is_held)), and stays when a
+    /// controller completes an object with fields of its own.
     pub fn of_ownership(live: &Node, manager: &str, takeover: &Takeover, group: &str) -> Self {
         let uid = live.at(&["metadata", "uid"]).and_then(Node::as_str).unwrap_or_default();
         let mut bytes = salted(uid);
         for one in managers(live) {
-            let is_owner = one.name() == manager
-                && one.operation() == Operation::Apply.name()
-                && one.subresource().is_empty();
-            if is_owner {
+            if one.is_applied_by(manager) {
                 push_node(one.0, &mut bytes);
             } else if takeover.takes_from(one) {
                 push_text(one.name(), &mut bytes);

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::{
     managed_fields::{FieldSet, Manager, managers},
-    pointer::{Pointer, child},
+    pointer::Pointer,
 };
 
 /// A rule as users write it.
@@ -91,6 +91,10 @@ impl IgnoredPaths {
         self.0.is_empty()
     }
 
+    pub(crate) fn paths(&self) -> &[Pointer] {
+        &self.0
+    }
+
     /// Removes what is ignored.
     pub fn strip(&self, node: &mut Node) {
         self.0.iter().for_each(|path| path.remove(node));
@@ -116,29 +120,13 @@ impl IgnoredPaths {
             .map(Manager::fields)
             .collect();
         for path in changing {
-            let is_others = others.iter().any(|fields| owns(fields, path, live));
+            let is_others = others.iter().any(|fields| fields.has(path, live));
             match path.get(live) {
                 Some(value) if !is_others => path.set(desired, value.clone()),
                 _ => path.remove(desired),
             }
         }
     }
-}
-
-/// Whether the field of an object, or something in it, is in the set.
-fn owns(fields: &FieldSet, path: &Pointer, object: &Node) -> bool {
-    let mut at = Some((fields, object));
-    for segment in path.segments() {
-        at = at.and_then(|(fields, node)| {
-            let next = child(node, segment)?;
-            let fields = match node.as_seq() {
-                Some(_) => fields.list_element(next, segment.parse().ok()?),
-                None => fields.child(&format!("f:{segment}")),
-            };
-            Some((fields?, next))
-        });
-    }
-    at.is_some()
 }
 
 #[derive(Clone, Debug, Default)]

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use flumen_yaml::{Budget, Entry, Node, Pos, Text, Value, read, same_value};
 
+use crate::pointer::{Pointer, child};
+
 const SELF: &str = ".";
 
 /// One entry of `metadata.managedFields`.
@@ -25,6 +27,11 @@ impl<'a> Manager<'a> {
 
     pub(crate) fn subresource(self) -> &'a str {
         self.text("subresource")
+    }
+
+    /// Whether it is what `owner` has applied; what it did to a subresource is not.
+    pub(crate) fn is_applied_by(self, owner: &str) -> bool {
+        self.name() == owner && self.operation() == "Apply" && self.subresource().is_empty()
     }
 
     pub(crate) fn fields(self) -> FieldSet {
@@ -90,19 +97,61 @@ impl FieldSet {
         }
     }
 
-    pub(crate) fn child(&self, element: &str) -> Option<&Self> {
-        self.children.get(element)
+    /// Whether all members of another set are members of this one.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        (self.is_member || !other.is_member)
+            && other.children.iter().all(|(key, child)| match self.children.get(key) {
+                Some(own) => own.covers(child),
+                None => child.is_empty(),
+            })
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.is_member && self.children.values().all(Self::is_empty)
+    }
+
+    /// Takes out a field of `object` and everything below it.
+    pub(crate) fn remove(&mut self, path: &Pointer, object: &Node) {
+        let Some(elements) = self.elements(path, object) else { return };
+        let Some((last, parents)) = elements.split_last() else { return };
+        let mut at = self;
+        for element in parents {
+            let Some(next) = at.children.get_mut(element) else { return };
+            at = next;
+        }
+        at.children.remove(last);
+    }
+
+    /// Whether a field of `object`, or something in it, is in the set.
+    pub(crate) fn has(&self, path: &Pointer, object: &Node) -> bool {
+        self.elements(path, object).is_some()
+    }
+
+    /// How a set spells the way to a field of `object`; `None` if it has nothing there.
+    fn elements(&self, path: &Pointer, object: &Node) -> Option<Vec<Text>> {
+        let mut at = (self, object);
+        let mut elements = Vec::with_capacity(path.segments().len());
+        for segment in path.segments() {
+            let (fields, node) = at;
+            let next = child(node, segment)?;
+            let (element, fields) = match node.as_seq() {
+                Some(_) => fields.list_element(next, segment.parse().ok()?)?,
+                None => fields.children.get_key_value(format!("f:{segment}").as_str())?,
+            };
+            elements.push(element.clone());
+            at = (fields, next);
+        }
+        Some(elements)
     }
 
     /// The child that stands for one element of a list.
-    pub(crate) fn list_element(&self, item: &Node, index: usize) -> Option<&Self> {
-        let found = self.children.iter().find(|(key, _)| match key.split_once(':') {
+    fn list_element(&self, item: &Node, index: usize) -> Option<(&Text, &Self)> {
+        self.children.iter().find(|(key, _)| match key.split_once(':') {
             Some(("k", keys)) => json(keys).is_some_and(|keys| has_keys(item, &keys)),
             Some(("v", value)) => json(value).is_some_and(|value| same_value(&value, item)),
             Some(("i", place)) => place.parse() == Ok(index),
             _ => false,
-        });
-        found.map(|(_, child)| child)
+        })
     }
 }
 
@@ -181,7 +230,11 @@ mod tests {
     fn list_elements_are_found_by_keys_value_and_place() {
         let keyed = set(r#"{"k:{\"port\":80,\"protocol\":\"TCP\"}": {"f:name": {}}}"#);
         let port = node("{name: http, port: 80, protocol: TCP}");
-        assert!(keyed.list_element(&port, 3).is_some_and(|child| child.child("f:name").is_some()));
+        assert!(
+            keyed
+                .list_element(&port, 3)
+                .is_some_and(|(_, child)| child.children.contains_key("f:name"))
+        );
         assert!(keyed.list_element(&node("{port: 80, protocol: UDP}"), 0).is_none());
         assert!(keyed.list_element(&node("{port: '80', protocol: TCP}"), 0).is_none());
         let values = set(r#"{"v:\"a\"": {}}"#);

@@ -107,18 +107,13 @@ impl Takeover {
     /// The managers of the object with those that are taken over folded into the owner's entry, which
     /// comes last; none if there are no such.
     fn merged(&self, live: &Node, owner: &str) -> Option<Vec<Node>> {
-        let is_owners = |manager: Manager<'_>| {
-            manager.name() == owner
-                && manager.operation() == Operation::Apply.name()
-                && manager.subresource().is_empty()
-        };
         let mut others = Vec::new();
         let mut merged: Option<(Node, FieldSet)> = managers(live)
-            .find(|manager| is_owners(*manager))
+            .find(|manager| manager.is_applied_by(owner))
             .map(|own| (own.0.clone(), own.fields()));
         let mut is_changed = false;
         for manager in managers(live) {
-            if is_owners(manager) {
+            if manager.is_applied_by(owner) {
                 // More than one entry is not what servers write, but it is the owner's all the same.
                 if let Some((_, fields)) = &mut merged {
                     fields.extend(manager.fields());

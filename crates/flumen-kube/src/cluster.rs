@@ -116,6 +116,13 @@ pub trait Cluster: Clone + Send + Sync + 'static {
     /// Answered from memory. A kind that is unknown is asked for again, at most once a second.
     fn resource(&self, gvk: &Gvk) -> impl Future<Output = Result<Option<Resource>, Error>> + Send;
 
+    /// Like [`Self::resource`] in this version, or else in whichever the server prefers. `None` only when there is certainly
+    /// no such kind: if the server cannot tell, that is an error whose [`Error::is_group_down`] is true.
+    fn resource_in_any_version(
+        &self,
+        gvk: &Gvk,
+    ) -> impl Future<Output = Result<Option<Resource>, Error>> + Send;
+
     /// Like [`Self::resource`] for whichever version the server prefers.
     fn preferred_resource(
         &self,

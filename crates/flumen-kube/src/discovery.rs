@@ -3,7 +3,10 @@
 //! Asked for when the first kind is looked up, kept for all clones of a client, and asked for again when
 //! a kind is unknown. A current server answers with two documents; an older one is asked for each group.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use flumen_object::Gvk;
 use flumen_yaml::Text;
@@ -34,6 +37,8 @@ pub(crate) struct Kinds {
     served: HashMap<Gvk, Resource>,
     /// The version of each group and kind that the server names first.
     preferred: HashMap<(Text, Text), Text>,
+    /// Groups of which it cannot tell all kinds, because the server behind it does not answer.
+    down: HashSet<Text>,
 }
 
 impl Kinds {
@@ -47,6 +52,20 @@ impl Kinds {
         self.served.get(&Gvk { group, version, kind })
     }
 
+    /// The kind in this version, or else in the preferred one.
+    pub(crate) fn in_any_version(&self, gvk: &Gvk) -> Option<&Resource> {
+        self.get(gvk).or_else(|| self.preferred(&gvk.group, &gvk.kind))
+    }
+
+    /// Whether a group may have more kinds than are known.
+    pub(crate) fn is_down(&self, group: &str) -> bool {
+        self.down.contains(group)
+    }
+
+    fn add_down(&mut self, group: Text) {
+        self.down.insert(group);
+    }
+
     /// Versions must come in the order of preference.
     fn add(&mut self, resource: Resource) {
         let gvk = resource.gvk.clone();
@@ -56,6 +75,15 @@ impl Kinds {
         // A kind can be served under two names; the first one is the main one.
         self.served.entry(gvk).or_insert(resource);
     }
+}
+
+/// What is said of one version of a group.
+enum Described {
+    As(ResourceList),
+    /// Whoever serves the group does not answer.
+    Down(Text),
+    /// It is there no longer.
+    Gone,
 }
 
 impl Client {
@@ -83,52 +111,55 @@ impl Client {
         documents::read(&text).map_err(|error| self.unreadable(&request, &error))
     }
 
-    /// The older form: a request for each version of each group. A group whose server is down is left
-    /// out, so that the others can be used.
+    /// The older form: a request for each version of each group. A group whose server is down is only noted,
+    /// so that the others can be used.
     async fn discover_groups(
         &self,
         root: &str,
         groups: &[Group],
         kinds: &mut Kinds,
     ) -> Result<(), Error> {
-        let paths: Vec<String> = groups.iter().flat_map(|group| group.paths(root)).collect();
-        let requests = paths.into_iter().map(|path| async move {
+        let versions = groups.iter().flat_map(|group| {
+            group.paths(root).map(move |path| (Text::from(group.name.as_str()), path))
+        });
+        let versions: Vec<(Text, String)> = versions.collect();
+        let requests = versions.into_iter().map(|(group, path)| async move {
             let request = Request::get(path);
             let text = match self.exchange(&request).await {
-                Err(Error::Refused(_)) => return Ok(None),
+                Err(error) if error.is_not_found() => return Ok(Described::Gone),
+                Err(Error::Refused(_)) => return Ok(Described::Down(group)),
                 text => text?,
             };
             serde_json::from_str::<ResourceList>(&text)
-                .map(Some)
+                .map(Described::As)
                 .map_err(|error| self.unreadable(&request, &error))
         });
         let mut lists = stream::iter(requests).buffered(LEGACY_REQUESTS);
         while let Some(list) = lists.next().await {
-            if let Some(list) = list? {
-                list.add_to(kinds);
+            match list? {
+                Described::As(list) => list.add_to(kinds),
+                Described::Down(group) => kinds.add_down(group),
+                Described::Gone => {}
             }
         }
         Ok(())
     }
 
-    /// Looks a kind up, and asks the server if it is not known.
-    pub(crate) async fn find(
+    /// What is known of kinds, if that is enough or a moment old; otherwise what the server says now.
+    pub(crate) async fn kinds(
         &self,
-        look_up: impl Fn(&Kinds) -> Option<Resource> + Send,
-    ) -> Result<Option<Resource>, Error> {
+        is_enough: impl Fn(&Kinds) -> bool + Send,
+    ) -> Result<Arc<Kinds>, Error> {
         let cache = &self.shared().kinds;
-        if let Some(found) = cache.current().as_deref().and_then(&look_up) {
-            return Ok(Some(found));
+        if let Some(known) = cache.current().filter(|known| is_enough(known)) {
+            return Ok(known);
         }
         let _one_at_a_time = cache.refreshing().await;
-        if let Some(known) = cache.current() {
-            let found = look_up(&known);
-            if found.is_some() || cache.is_fresh() {
-                return Ok(found);
-            }
+        if let Some(known) = cache.current().filter(|known| is_enough(known) || cache.is_fresh()) {
+            return Ok(known);
         }
         let kinds = Arc::new(self.discover().await?);
         cache.store(&kinds);
-        Ok(look_up(&kinds))
+        Ok(kinds)
     }
 }

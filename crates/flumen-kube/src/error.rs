@@ -39,6 +39,12 @@ pub enum Error {
     #[error("the answer of {address} to {request} cannot be read: {reason}")]
     Unreadable { address: String, request: String, reason: String },
 
+    /// What the server knows of the kinds of a group is not all of them.
+    #[error(
+        "the server behind the API group \"{group}\" does not answer, so its kinds are not known"
+    )]
+    GroupDown { group: String },
+
     #[error("`{name}` cannot be a part of a path")]
     InvalidName { name: String },
 
@@ -69,6 +75,11 @@ impl Error {
     /// The server says that there is no such object.
     pub fn is_not_found(&self) -> bool {
         self.has_code(404)
+    }
+
+    /// The server cannot tell which kinds a group has, because whoever serves them does not answer it.
+    pub const fn is_group_down(&self) -> bool {
+        matches!(self, Self::GroupDown { .. })
     }
 
     /// The revision of a watch or of a page is too old.
@@ -144,6 +155,9 @@ impl Error {
             Self::TimedOut { .. } => "`--request-timeout` sets how long an answer is waited for",
             Self::Deadline { .. } => "`--timeout` sets how long everything may take",
             Self::Unreadable { .. } => "check that the address is that of an API server",
+            Self::GroupDown { .. } => {
+                "`kubectl get apiservices` says which one is not available and why; run again when it is"
+            }
             Self::Refused(_) if self.is_unauthorized() => {
                 "the server does not know these credentials or they have expired: log in again, or \
                  choose others with `--context` or `--user`"

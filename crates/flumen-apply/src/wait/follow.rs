@@ -1,4 +1,4 @@
-//! Follows the objects of one kind in one place: lists them, then watches as long as it is needed.
+//! Follows the objects of one kind in one place: lists them, then watches as long as something is waited for.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -9,7 +9,10 @@ use flumen_object::ObjectId;
 use flumen_yaml::{Node, Text};
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::{mpsc, watch},
+    time::sleep,
+};
 
 use super::pods_of;
 use crate::Sighting;
@@ -43,15 +46,17 @@ impl Place {
     }
 }
 
-/// Sends what is seen until everything is healthy, or nobody listens any more.
+/// Sends what is seen until nobody listens any more. Where all is well at first sight, the watch is opened only when
+/// `goes_on` says that something else is waited for: what was well may not be so any more by then.
 pub(super) async fn follow<C: Cluster>(
     cluster: C,
     place: Place,
     rules: Arc<HealthRules>,
     sender: mpsc::Sender<Sighting>,
+    goes_on: watch::Receiver<bool>,
 ) {
-    let follower = Follower { cluster, place, rules, sender };
-    while follower.once().await.is_ok_and(|done| !done) {
+    let follower = Follower { cluster, place, rules, sender, goes_on };
+    while follower.once().await.is_ok() {
         sleep(PAUSE).await;
     }
 }
@@ -64,11 +69,12 @@ struct Follower<C> {
     place: Place,
     rules: Arc<HealthRules>,
     sender: mpsc::Sender<Sighting>,
+    goes_on: watch::Receiver<bool>,
 }
 
 impl<C: Cluster> Follower<C> {
-    /// One list and the watch behind it. `true` when all objects are healthy.
-    async fn once(&self) -> Result<bool, Deaf> {
+    /// One list and the watch behind it.
+    async fn once(&self) -> Result<(), Deaf> {
         let field = self.place.name.as_ref().map(|name| format!("metadata.name={name}"));
         let list = self.place.list_options(field.as_deref());
         let List { items, resource_version } =
@@ -78,42 +84,39 @@ impl<C: Cluster> Follower<C> {
                     for id in &self.place.objects {
                         self.send(id.clone(), Health::unknown(&error), None).await?;
                     }
-                    return Ok(false);
+                    return Ok(());
                 }
             };
-        let mut unfinished = self.place.objects.clone();
         let mut missing = self.place.objects.clone();
         for item in items {
             missing.remove(&id_of(&item));
-            self.saw(item, &mut unfinished).await?;
+            self.saw(item).await?;
         }
         for id in missing {
             self.send(id, Health::not_found(), None).await?;
         }
-        if unfinished.is_empty() {
-            return Ok(true);
-        }
+        // Whoever sees something unhealthy, here or elsewhere, lets all go on.
+        self.goes_on.clone().wait_for(|goes_on| *goes_on).await.map_err(|_| Deaf)?;
         let options = WatchOptions { list, resource_version: &resource_version };
         let Ok(mut events) = self.cluster.watch(&self.place.resource, options).await else {
-            return Ok(false);
+            return Ok(());
         };
         while let Some(Ok(event)) = events.next().await {
             match event {
-                Event::Applied(object) => self.saw(object, &mut unfinished).await?,
+                Event::Applied(object) => self.saw(object).await?,
                 Event::Deleted(object) => {
                     let id = id_of(&object);
                     if self.place.objects.contains(&id) {
-                        unfinished.insert(id.clone());
                         self.send(id, Health::not_found(), None).await?;
                     }
                 }
                 Event::Bookmark { .. } => {}
             }
         }
-        Ok(false)
+        Ok(())
     }
 
-    async fn saw(&self, object: Node, unfinished: &mut BTreeSet<String>) -> Result<(), Deaf> {
+    async fn saw(&self, object: Node) -> Result<(), Deaf> {
         let id = id_of(&object);
         if !self.place.objects.contains(&id) {
             return Ok(());
@@ -125,11 +128,6 @@ impl<C: Cluster> Follower<C> {
         };
         let pods: Vec<&Node> = pods.iter().collect();
         let health = self.rules.assess(&object, &pods, Timestamp::now());
-        if health.status == Status::Current {
-            unfinished.remove(&id);
-        } else {
-            unfinished.insert(id.clone());
-        }
         self.send(id, health, Some(object)).await
     }
 

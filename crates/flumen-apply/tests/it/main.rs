@@ -12,3 +12,4 @@ mod requests;
 mod stages;
 mod takeover;
 mod waiting;
+mod watched;

@@ -99,15 +99,12 @@ async fn acceptance_28_objects_land_where_they_belong() {
     assert_eq!(places, expected);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn acceptance_42_an_autoscaler_keeps_its_replicas() {
-    let Some(fixture) = Fixture::new().await else { return };
-    let yaml = "
+const SCALED: &str = "
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
 spec:
-  replicas: 1
+  replicas: 2
   selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
@@ -120,6 +117,11 @@ spec:
   maxReplicas: 5
   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
 ";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn acceptance_42_an_autoscaler_keeps_its_replicas() {
+    let Some(fixture) = Fixture::new().await else { return };
+    let yaml = SCALED;
     fixture.applied(yaml).await;
     fixture.kubectl(&["scale", "deployment", "web", "--replicas=4"]);
     let done = fixture.applied(yaml).await;
@@ -127,6 +129,19 @@ spec:
     let replicas =
         fixture.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"]);
     assert_eq!(replicas, "4");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn as_in_flux_replicas_are_applied_beside_an_autoscaler() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    fixture.options.leave_scaled_replicas = false;
+    fixture.applied(SCALED).await;
+    let replicas = ["get", "deployment", "web", "-o", "jsonpath={.spec.replicas}"];
+    assert_eq!(fixture.kubectl(&replicas), "2");
+    fixture.kubectl(&["scale", "deployment", "web", "--replicas=4"]);
+    let done = fixture.applied(SCALED).await;
+    assert_eq!(done, "HorizontalPodAutoscaler/web unchanged, Deployment/web configured");
+    assert_eq!(fixture.kubectl(&replicas), "2");
 }
 
 /// Refuses every real write of config maps named `c3` in one namespace; dry runs pass.

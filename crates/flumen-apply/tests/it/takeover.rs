@@ -1,6 +1,9 @@
 //! Fields and objects that someone else had before.
 
-use flumen_apply::Error;
+use std::time::Duration;
+
+use flumen_apply::{Error, Outcome};
+use flumen_testkit::{Fault, FaultPlan, KubeRequest};
 
 use crate::fixture::{Fixture, config_map};
 
@@ -53,6 +56,48 @@ async fn immutable_fields_change_only_by_force() {
     fixture.apply(&format!("{}{worse}", immutable("2"))).await.expect_err("a plain mistake");
     let after = fixture.kubectl(&["get", "svc", "s", "-o", "jsonpath={.metadata.uid}"]);
     assert_eq!(before, after, "a mistake never deletes, not even by force");
+}
+
+/// Applies what makes a config map anew, and does something else before the deletion of the old one arrives.
+async fn recreate(fixture: &Fixture, meanwhile: impl Fn()) -> Result<Outcome, Error> {
+    let is_deletion = |request: &KubeRequest| request.verb() == "delete";
+    fixture.proxy.forget();
+    let late = vec![Fault::Delay(Duration::from_secs(3))];
+    fixture.proxy.inject(FaultPlan { seed: 1, percent: 100, faults: late }, is_deletion);
+    let yaml = format!("{}immutable: true\n", config_map("c", "ours"));
+    let (outcome, ()) = tokio::join!(fixture.apply(&yaml), async {
+        while fixture.proxy.count(is_deletion) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        meanwhile();
+    });
+    outcome
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_object_that_was_looked_at_is_deleted_by_force() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    fixture.options.force = true;
+    let create = |value: &str| {
+        let data = format!("--from-literal=key={value}");
+        fixture.kubectl(&["create", "configmap", "c", &data]);
+        fixture.kubectl(&["patch", "configmap", "c", "-p", r#"{"immutable":true}"#]);
+    };
+    create("old");
+    let error = recreate(&fixture, || {
+        fixture.kubectl(&["delete", "configmap", "c"]);
+        create("new");
+    });
+    let error = error.await.expect_err("it is another one");
+    let expected = format!("ConfigMap/{}/c delete failed: ", fixture.namespace);
+    assert!(error.to_string().starts_with(&expected), "{error}");
+    let key = ["get", "configmap", "c", "-o", "jsonpath={.data.key}"];
+    assert_eq!(fixture.kubectl(&key), "new", "the successor is safe");
+
+    // One that has only changed is still the one.
+    let label = ["label", "configmap", "c", "a=b"];
+    recreate(&fixture, || drop(fixture.kubectl(&label))).await.expect("created anew");
+    assert_eq!(fixture.kubectl(&key), "ours");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,8 +4,8 @@
 //! tells them, and of each only the versions that it serves are kept.
 
 use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,7 +15,7 @@ use flumen_yaml::{Node, Text};
 use futures_util::StreamExt as _;
 use tokio::{
     sync::{Notify, broadcast},
-    time::sleep,
+    time::{Instant, sleep, sleep_until},
 };
 
 use super::follow::set_version;
@@ -26,7 +26,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const BACKLOG: usize = 256;
 /// Between the first two looks at the server after a definition is established: it serves the kind a moment later.
 const SOON: Duration = Duration::from_millis(50);
-/// The longest time between two looks. Kinds may also come from servers that no definition announces.
+/// The longest time between two looks. Kinds may also come from servers that no definition announces. All who wait look
+/// in the same rounds, so that one answer serves them all.
 const SELDOM: Duration = Duration::from_secs(30);
 
 /// A kind in all its versions.
@@ -55,6 +56,8 @@ pub(crate) struct Definitions {
     news: broadcast::Sender<GroupKind>,
     established: Box<dyn Fn(GroupKind) + Send + Sync>,
     is_missed: Notify,
+    /// Rounds are counted from here.
+    began: Instant,
 }
 
 impl Definitions {
@@ -69,6 +72,7 @@ impl Definitions {
             news: broadcast::channel(BACKLOG).0,
             established: Box::new(established),
             is_missed: Notify::new(),
+            began: Instant::now(),
         }
     }
 
@@ -141,14 +145,22 @@ impl Definitions {
         }
     }
 
-    /// Who waits until a kind is served.
-    pub(super) fn vigil(&self, gvk: &Gvk) -> Vigil<'_> {
-        Vigil {
-            definitions: self,
-            kind: GroupKind::of(gvk),
-            news: self.news.subscribe(),
-            pause: SELDOM,
-        }
+    /// Who waits until one of these kinds is served.
+    pub(super) fn vigil<'a>(self: &Arc<Self>, kinds: impl IntoIterator<Item = &'a Gvk>) -> Vigil {
+        let kinds: BTreeSet<GroupKind> = kinds.into_iter().map(GroupKind::of).collect();
+        let news = self.news.subscribe();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of one that is established already nobody will tell.
+        let is_defined =
+            kinds.iter().any(|kind| known.get(kind).is_some_and(|versions| !versions.is_empty()));
+        drop(known);
+        Vigil { definitions: self.clone(), kinds, news, soon: is_defined.then_some(SOON) }
+    }
+
+    /// When all who wait look again.
+    fn next_round(&self) -> Instant {
+        let rounds = self.began.elapsed().as_secs() / SELDOM.as_secs() + 1;
+        self.began + SELDOM.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
     }
 }
 
@@ -166,31 +178,41 @@ fn served(definition: &Node) -> Vec<Text> {
     names.filter(|_| is_established).collect()
 }
 
-/// The wait for one kind.
-pub(super) struct Vigil<'a> {
-    definitions: &'a Definitions,
-    kind: GroupKind,
+/// The wait for one of some kinds.
+pub(super) struct Vigil {
+    definitions: Arc<Definitions>,
+    kinds: BTreeSet<GroupKind>,
     news: broadcast::Receiver<GroupKind>,
-    pause: Duration,
+    /// Before the next look, while the definition of a kind is younger than the kind itself.
+    soon: Option<Duration>,
 }
 
-impl Vigil<'_> {
-    /// Waits until it is worth asking the server for the kind again: when its definition is established, a few times
+impl Vigil {
+    /// Waits until it is worth asking the server for the kinds again: when a definition is established, a few times
     /// soon after that, and seldom otherwise.
     pub(super) async fn until_worth_a_look(&mut self) {
         self.definitions.miss();
-        tokio::select! {
-            () = sleep(self.pause) => self.pause = self.pause.saturating_mul(2).min(SELDOM),
-            () = self.told() => self.pause = SOON,
+        let round = self.definitions.next_round();
+        let next = self.soon.map_or(round, |soon| round.min(Instant::now() + soon));
+        let is_told = tokio::select! {
+            () = sleep_until(next) => false,
+            () = self.told() => true,
+        };
+        if is_told || self.soon.is_some() {
+            // What is remembered of kinds may be a second old, which is long for those who wait.
+            self.definitions.client.forget_resources();
         }
-        // What is remembered of kinds may be a second old, which is long for those who wait.
-        self.definitions.client.forget_resources();
+        self.soon = match self.soon {
+            _ if is_told => Some(SOON),
+            Some(soon) => Some(soon.saturating_mul(2)).filter(|soon| *soon < SELDOM),
+            None => None,
+        };
     }
 
     async fn told(&mut self) {
         loop {
             match self.news.recv().await {
-                Ok(kind) if kind != self.kind => {}
+                Ok(kind) if !self.kinds.contains(&kind) => {}
                 // Missed news may have been ours. The sender lives as long as we do.
                 Ok(_) | Err(_) => return,
             }

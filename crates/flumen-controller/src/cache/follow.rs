@@ -52,7 +52,7 @@ pub(crate) struct Followed {
 /// Tells `observer` what happens, for ever. A kind that is not served is waited for.
 pub(super) async fn follow(cluster: Followed, scope: Scope, observer: impl Observer) {
     let Followed { client, definitions } = cluster;
-    let mut vigil = definitions.vigil(&scope.gvk);
+    let mut vigil = definitions.vigil([&scope.gvk]);
     let mut pause = PAUSE;
     loop {
         match client.resource(&scope.gvk).await {

@@ -5,7 +5,7 @@
 //! of its own.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
@@ -16,13 +16,20 @@ use flumen_health::{Health, HealthRules};
 use flumen_kube::Resource;
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::Node;
+use futures_util::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
 use jiff::Timestamp;
 use tokio::{
     sync::{Notify, mpsc::UnboundedSender},
     task::JoinSet,
 };
 
-use super::follow::{Followed, Observer, Scope, follow, version};
+use super::{
+    definitions::Vigil,
+    follow::{Followed, Observer, Scope, follow, version},
+};
 
 /// The marks of objects that were applied, and the manager that applied them.
 #[derive(Clone, Debug)]
@@ -248,6 +255,14 @@ impl Watched for Owned {
 
     fn has_seen_kind(&self, id: &ObjectId) -> bool {
         self.kinds().keys().any(|gvk| gvk.group == id.gvk.group && gvk.kind == id.gvk.kind)
+    }
+
+    fn looks(&self, kinds: &BTreeSet<Gvk>) -> Option<BoxStream<'static, ()>> {
+        let look = |mut vigil: Vigil| async move {
+            vigil.until_worth_a_look().await;
+            Some(((), vigil))
+        };
+        Some(stream::unfold(self.cluster.definitions.vigil(kinds), look).boxed())
     }
 
     fn wrote(&self, resource: &Resource, object: &Node) {

@@ -56,6 +56,7 @@ fn common_options(
     let mut options = flumen_apply::Options::new(owner(key));
     options.timeout = object.spec.timeout();
     options.concurrency = controller.options.concurrent_requests;
+    options.leave_scaled_replicas = false;
     // A pass has refused what cannot be read, and who goes waits for no kind.
     options.strict_kinds = fails_unknown_kinds(controller, object).unwrap_or_default();
     if target.is_ours {

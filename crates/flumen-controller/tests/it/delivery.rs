@@ -103,6 +103,23 @@ fn variables_are_substituted_and_followed() {
 }
 
 #[test]
+fn replicas_are_applied_beside_an_autoscaler_as_flux_does() {
+    let Some(stage) = Stage::start() else { return };
+    let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: <ns>}\n\
+        spec:\n  replicas: 3\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    \
+        spec: {containers: [{name: a, image: registry.example.com/a}]}\n";
+    let autoscaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n\
+        metadata: {name: web, namespace: <ns>}\nspec:\n  maxReplicas: 5\n  \
+        scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n";
+    stage.push(&[("web.yaml", workload), ("autoscaler.yaml", autoscaler)]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    let applied = stage.get("Deployment", "web").expect("it is applied");
+    assert_eq!(applied["spec"]["replicas"], 3);
+}
+
+#[test]
 fn what_makes_flux_run_is_left_alone_and_the_rest_is_applied() {
     let Some(stage) = Stage::start() else { return };
     let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: source-controller\n  \

@@ -124,3 +124,32 @@ fn an_object_that_two_fight_for_is_left_until_the_interval() {
     stage.request("Kustomization", "app");
     stage.until_object("Kustomization", "app", |object| condition(object, "Drifted").is_null());
 }
+
+#[test]
+fn a_field_that_was_taken_while_nobody_looked_is_looked_at_by_every_pass() {
+    let Some(stage) = Stage::start() else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    stage.kustomization("app", &json!({}));
+    stage.until_ready("app");
+    let suspend = |suspend: bool| {
+        stage.patch("Kustomization", "app", &json!({"spec": {"suspend": suspend}}));
+    };
+    let pass = || {
+        let at = stage.request("Kustomization", "app");
+        stage.until_object("Kustomization", "app", |object| {
+            object["status"]["lastHandledReconcileAt"] == at
+        });
+    };
+    suspend(true);
+    pass();
+    for value in ["theirs", "1"] {
+        stage.patch("ConfigMap", "one", &json!({"data": {"key": value}}));
+    }
+    suspend(false);
+    pass();
+    // The field is somebody's now, so that what is ours does not tell of this change.
+    stage.patch("ConfigMap", "one", &json!({"data": {"key": "theirs again"}}));
+    pass();
+    stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+}

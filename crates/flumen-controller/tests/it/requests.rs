@@ -1,9 +1,11 @@
 //! What a pass costs.
 
+use std::{thread, time::Duration};
+
 use flumen_testkit::KubeRequest;
 use serde_json::json;
 
-use crate::fixture::{Stage, config_map};
+use crate::fixture::{Stage, condition, config_map, definition};
 
 #[test]
 fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
@@ -74,6 +76,45 @@ fn what_is_watched_is_deleted_without_a_look() {
     Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
     let of_verb = |verb: &str| proxy.count(|request| of_objects(request) && request.verb() == verb);
     assert_eq!((of_verb("get"), of_verb("delete")), (0, 2), "{:#?}", proxy.requests());
+}
+
+#[test]
+fn those_who_wait_for_a_kind_share_one_watch_and_ask_nothing() {
+    let Some((stage, proxy)) = Stage::observed() else { return };
+    let names = ["a", "b", "c"];
+    let widget = |name: &str| {
+        format!(
+            "apiVersion: <ns>.example.com/v1\nkind: Widget\nmetadata: {{name: {name}, namespace: <ns>}}\n"
+        )
+    };
+    let files = names.map(|name| (format!("{name}/{name}.yaml"), widget(name)));
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    stage.push(&files);
+    stage.source();
+    for name in names {
+        stage.kustomization(name, &json!({"path": format!("./{name}")}));
+    }
+    for name in names {
+        stage.until_object("Kustomization", name, |object| {
+            let message = condition(object, "Ready")["message"].as_str().unwrap_or_default();
+            message.starts_with("waiting for kind Widget")
+        });
+    }
+    let of_definitions = |request: &KubeRequest| {
+        request.resource().as_deref() == Some("customresourcedefinitions.apiextensions.k8s.io")
+    };
+    assert_eq!(proxy.count(of_definitions), 1, "{:#?}", proxy.requests());
+    proxy.forget();
+    thread::sleep(Duration::from_secs(6));
+    // All look in one round, if there is one in this time.
+    let of_kinds = |request: &KubeRequest| request.path == "/apis";
+    assert!(proxy.count(of_kinds) <= 1, "{:#?}", proxy.requests());
+    assert_eq!(proxy.count(of_definitions), 0, "{:#?}", proxy.requests());
+    stage.apply(&definition(&format!("widgets.{}.example.com", stage.namespace), "Widget"));
+    for name in names {
+        stage.until_ready(name);
+    }
 }
 
 fn deliver_two(stage: &Stage) {

@@ -140,11 +140,23 @@ fn delete_options(options: &DeleteOptions<'_>) -> Result<String, Error> {
 
 impl Cluster for Client {
     async fn resource(&self, gvk: &Gvk) -> Result<Option<Resource>, Error> {
-        self.find(|kinds| kinds.get(gvk).cloned()).await
+        let kinds = self.kinds(|kinds| kinds.get(gvk).is_some()).await?;
+        Ok(kinds.get(gvk).cloned())
+    }
+
+    async fn resource_in_any_version(&self, gvk: &Gvk) -> Result<Option<Resource>, Error> {
+        let kinds = self.kinds(|kinds| kinds.in_any_version(gvk).is_some()).await?;
+        match kinds.in_any_version(gvk) {
+            None if kinds.is_down(&gvk.group) => {
+                Err(Error::GroupDown { group: gvk.group.to_string() })
+            }
+            found => Ok(found.cloned()),
+        }
     }
 
     async fn preferred_resource(&self, group: &str, kind: &str) -> Result<Option<Resource>, Error> {
-        self.find(|kinds| kinds.preferred(group, kind).cloned()).await
+        let kinds = self.kinds(|kinds| kinds.preferred(group, kind).is_some()).await?;
+        Ok(kinds.preferred(group, kind).cloned())
     }
 
     fn forget_resources(&self) {

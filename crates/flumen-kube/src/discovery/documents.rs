@@ -21,6 +21,7 @@ pub(super) fn read(text: &str) -> Result<Document, serde_json::Error> {
     Ok(match answer.kind.as_str() {
         "APIVersions" => {
             let core = Group {
+                name: String::new(),
                 versions: answer.versions.into_iter().map(GroupVersion::core).collect(),
                 preferred_version: None,
             };
@@ -62,6 +63,8 @@ struct Metadata {
 struct AggregatedVersion {
     version: String,
     #[serde(default)]
+    freshness: String,
+    #[serde(default)]
     resources: Vec<AggregatedResource>,
 }
 
@@ -87,6 +90,9 @@ impl AggregatedGroup {
     pub(super) fn add_to(self, kinds: &mut Kinds) {
         let group = Text::from(self.metadata.name);
         for version in self.versions {
+            if version.freshness == "Stale" {
+                kinds.add_down(group.clone());
+            }
             let name = Text::from(version.version);
             for resource in version.resources {
                 let Some(kind) = resource.response_kind.filter(|kind| !kind.kind.is_empty()) else {
@@ -109,6 +115,8 @@ impl AggregatedGroup {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Group {
+    #[serde(default)]
+    pub(super) name: String,
     #[serde(default)]
     versions: Vec<GroupVersion>,
     #[serde(rename = "preferredVersion")]

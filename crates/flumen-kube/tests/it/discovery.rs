@@ -1,8 +1,14 @@
 //! Which kinds are served.
 
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
 use flumen_kube::{Client, Cluster as _, Resource};
 use flumen_object::Gvk;
-use flumen_testkit::{KubeCluster, KubeProxy};
+use flumen_testkit::{KubeCluster, KubeProxy, TEST_SERVER_VARIABLE};
+use tokio::time::sleep;
 
 use crate::support::{FORCED, apply, client, node, through};
 
@@ -89,4 +95,12 @@ async fn a_group_whose_server_is_down_harms_no_other() {
     client.forget_resources();
     assert_eq!(find(&client, "down.example.com/v1", "Thing").await, None);
     assert!(find(&client, "apps/v1", "Deployment").await.is_some());
+    // Our own server has no others behind it.
+    let is_real = env::var_os(TEST_SERVER_VARIABLE).is_some_and(|server| server == "real");
+    let thing = Gvk::new(&"down.example.com/v1".into(), "Thing".into());
+    let begun = Instant::now();
+    while is_real && client.resource_in_any_version(&thing).await.is_ok() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the group is said to have no kinds");
+        sleep(Duration::from_millis(100)).await;
+    }
 }

@@ -116,6 +116,7 @@ async fn older_servers_are_asked_for_each_group() {
                 r#"{"groupVersion":"apps/v1beta1","resources":[{"name":"deployments","kind":"Deployment","namespaced":true,"verbs":[]}]}"#
             },
         ),
+        "GET /apis/down.example.com/v1" => (403, r#"{"kind":"Status","code":403,"message":"not now"}"#),
         _ => (404, "not here"),
     })
     .await;
@@ -128,6 +129,46 @@ async fn older_servers_are_asked_for_each_group() {
         client.preferred_resource("down.example.com", "Thing").await.expect("no error"),
         None
     );
+    check_down(&client).await;
+}
+
+/// Of `down.example.com` it is not known which kinds it has.
+async fn check_down(client: &Client) {
+    let find = async |group: &str| {
+        let gvk = Gvk::new(&format!("{group}/v1").into(), "Thing".into());
+        assert_eq!(client.resource(&gvk).await.expect("no error"), None);
+        client.resource_in_any_version(&gvk).await
+    };
+    let error = find("down.example.com").await.expect_err("it may be there");
+    assert!(error.is_group_down(), "{error:?}");
+    assert!(error.to_string().contains("\"down.example.com\""), "{error}");
+    assert!(error.hint().is_some());
+    assert_eq!(find("example.com").await.expect("no error"), None);
+}
+
+#[tokio::test]
+async fn a_group_whose_server_is_down_is_known_to_be() {
+    let server = Scripted::start(|request, _| match request {
+        "GET /apis" => (
+            200,
+            r#"{"kind":"APIGroupDiscoveryList","items":[
+                {"metadata":{"name":"down.example.com"},"versions":[{"version":"v1","freshness":"Stale"}]},
+                {"metadata":{"name":"old.example.com"},"versions":[{"version":"v1","freshness":"Stale","resources":[
+                    {"resource":"things","responseKind":{"kind":"Thing"},"scope":"Namespaced"}]}]},
+                {"metadata":{"name":"apps"},"versions":[{"version":"v1","freshness":"Current","resources":[
+                    {"resource":"deployments","responseKind":{"kind":"Deployment"},"scope":"Namespaced"}]}]}]}"#,
+        ),
+        _ => (200, r#"{"kind":"APIGroupDiscoveryList","items":[]}"#),
+    })
+    .await;
+    let client = server.client().await;
+    check_down(&client).await;
+    // One version stands for another, and what a server had it still has.
+    for (api_version, kind) in [("apps/v1beta1", "Deployment"), ("old.example.com/v1", "Thing")] {
+        let gvk = Gvk::new(&api_version.into(), kind.into());
+        let found = client.resource_in_any_version(&gvk).await.expect("no error");
+        assert_eq!(found.expect("it is served").gvk.version, "v1");
+    }
 }
 
 #[tokio::test]
