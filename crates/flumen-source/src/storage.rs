@@ -178,24 +178,23 @@ impl Storage {
     ) -> Result<Stored, StorageError> {
         let path = owner.path(file_name)?;
         let (file, digest, size) = incoming.finish().map_err(StorageError::Archive)?;
+        self.look_at(&digest);
         let blob = self.blob(&digest);
         let mut index = self.index();
-        let is_there = fs::metadata(&blob).is_ok_and(|found| found.len() == size);
-        if !is_there {
+        if self.good(&index, &digest).is_none() {
+            // Other names of a damaged file still lead to it; who uses one of them finds that out and comes here, too.
+            if let Some(damaged) = fs::metadata(&blob).ok().as_ref().and_then(identity_of) {
+                index.blobs.remove(&damaged);
+            }
             file.persist(&blob).map_err(|error| at(&blob)(error.error))?;
-        }
-        let found = fs::metadata(&blob).map_err(at(&blob))?;
-        if let Some((inode, _)) = identity(&found) {
-            index.blobs.insert(inode, digest.clone());
-        }
-        if !is_there {
-            index.verified.insert(digest.clone(), appearance(&found));
+            let found = fs::metadata(&blob).map_err(at(&blob))?;
+            index.know(&found, &digest);
         }
         self.link(&mut index, &blob, &path)?;
         Ok(Stored { path, digest, size })
     }
 
-    /// Publishes an artifact that is in storage already, whoever brought it. None if it is not.
+    /// Publishes an artifact that is in storage already, whoever brought it. None if it is not, or is damaged.
     pub fn publish_known(
         &self,
         owner: &Owner,
@@ -203,10 +202,10 @@ impl Storage {
         digest: &Digest,
     ) -> Result<Option<Stored>, StorageError> {
         let path = owner.path(file_name)?;
-        let blob = self.blob(digest);
+        self.look_at(digest);
         let mut index = self.index();
-        let Ok(found) = fs::metadata(&blob) else { return Ok(None) };
-        self.link(&mut index, &blob, &path)?;
+        let Some(found) = self.good(&index, digest) else { return Ok(None) };
+        self.link(&mut index, &self.blob(digest), &path)?;
         Ok(Some(Stored { path, digest: digest.clone(), size: found.len() }))
     }
 
@@ -236,8 +235,12 @@ impl Storage {
                 }
                 Err(error) => Err(at(&blob)(error)),
             }
-        })?;
-        Ok(Arc::new(tree))
+        });
+        if let Err(StorageError::Damaged { digest }) = &tree {
+            // However it looks: its bytes count from now on.
+            self.index().verified.remove(digest);
+        }
+        Ok(Arc::new(tree?))
     }
 
     /// Whether a published file is there and holds what its digest says.
@@ -264,7 +267,7 @@ impl Storage {
             return Err(Unverified::Mismatch { digest: digest.to_owned() });
         }
         if let Some(name) = name.filter(|name| name.to_string().starts_with(ALGORITHM)) {
-            self.adopt(&path, &found, name);
+            self.adopt(&path, &found, &name);
         }
         Ok(())
     }
@@ -288,18 +291,43 @@ impl Storage {
     }
 
     /// Notes that a published file is good, and keeps it as a blob if it came here in another way.
-    fn adopt(&self, path: &Path, found: &fs::Metadata, digest: Digest) {
+    fn adopt(&self, path: &Path, found: &fs::Metadata, digest: &Digest) {
         let mut index = self.index();
-        let blob = self.blob(&digest);
+        let blob = self.blob(digest);
         if !blob.exists() && fs::hard_link(path, &blob).is_err() {
             return;
         }
         // If the blob is another file with the same name, that one was not looked at.
         let same = fs::metadata(&blob).is_ok_and(|blob| identity_of(&blob) == identity_of(found));
-        if let (true, Some((inode, _))) = (same, identity(found)) {
-            index.blobs.insert(inode, digest.clone());
-            index.verified.insert(digest, appearance(found));
+        if same && identity(found).is_some() {
+            index.know(found, digest);
         }
+    }
+
+    /// Compares the bytes of a blob with its digest, unless that was done. Takes its time, so nothing is locked.
+    fn look_at(&self, digest: &Digest) {
+        if self.good(&self.index(), digest).is_some() {
+            return;
+        }
+        let blob = self.blob(digest);
+        let (Ok(checksum), Ok(file)) = (Checksum::parse(&digest.to_string()), File::open(&blob))
+        else {
+            return;
+        };
+        let Ok(found) = file.metadata() else { return };
+        if checksum.fits(file).unwrap_or(false) {
+            let mut index = self.index();
+            let is_still = |now: &fs::Metadata| identity_of(now) == identity_of(&found);
+            if fs::metadata(&blob).is_ok_and(|now| is_still(&now)) {
+                index.know(&found, digest);
+            }
+        }
+    }
+
+    /// How a blob looks that holds what its digest says.
+    fn good(&self, index: &Index, digest: &Digest) -> Option<fs::Metadata> {
+        let found = fs::metadata(self.blob(digest)).ok()?;
+        (index.verified.get(digest) == Some(&appearance(&found))).then_some(found)
     }
 
     fn blob(&self, digest: &Digest) -> PathBuf {
@@ -362,6 +390,14 @@ impl Storage {
 }
 
 impl Index {
+    /// Notes that a file holds what its digest says.
+    fn know(&mut self, found: &fs::Metadata, digest: &Digest) {
+        if let Some(inode) = identity_of(found) {
+            self.blobs.insert(inode, digest.clone());
+        }
+        self.verified.insert(digest.clone(), appearance(found));
+    }
+
     /// Reads which blobs there are, and removes those that nobody refers to.
     fn read(blobs: &Path) -> Result<Self, StorageError> {
         let mut index = Self::default();
