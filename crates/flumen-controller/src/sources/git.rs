@@ -6,7 +6,7 @@ use std::{
 };
 
 use flumen_api::{
-    Artifact, ConditionStatus, GitRepository, condition, delete_condition, set_condition,
+    Artifact, ConditionStatus, GitRepository, Kind as _, condition, delete_condition, set_condition,
 };
 use flumen_fs::Tree;
 use flumen_git::Limits;
@@ -87,7 +87,9 @@ impl Source for GitRepository {
         let subject = fetched.checkout.metadata.subject().to_owned();
         let mut parts = Vec::new();
         for (mut part, artifact) in included {
-            part.tree = controller.artifacts.tree(&artifact).await.map_err(|error| Failure {
+            let source = (Self::KIND, self.metadata.namespace.as_str(), part.name.as_str());
+            let tree = controller.artifacts.tree(source, &artifact).await;
+            part.tree = tree.map_err(|error| Failure {
                 condition: INCLUDE_UNAVAILABLE,
                 reason: "NoArtifact",
                 message: error.to_string(),
