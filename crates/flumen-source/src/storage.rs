@@ -33,7 +33,7 @@ use std::{
 
 use flumen_fs::Tree;
 use flumen_oci::{
-    Digest,
+    Algorithm, Digest,
     artifact::{Budget, Ignore},
 };
 
@@ -75,6 +75,8 @@ struct Index {
     blobs: HashMap<u64, Digest>,
     /// Files whose bytes were compared with their digest, as they were then.
     verified: HashMap<Digest, Appearance>,
+    /// Digests of other algorithms by which others name a blob, and which were compared when it came.
+    synonyms: HashMap<String, Digest>,
 }
 
 /// What changes when somebody writes to a file.
@@ -207,6 +209,23 @@ impl Storage {
         let Some(found) = self.good(&index, digest) else { return Ok(None) };
         self.link(&mut index, &self.blob(digest), &path)?;
         Ok(Some(Stored { path, digest: digest.clone(), size: found.len() }))
+    }
+
+    /// The digest under which an artifact is kept that others name by a digest of whatever algorithm. None if that
+    /// cannot be known; one that is known need not be there.
+    pub fn known_as(&self, digest: &str) -> Option<Digest> {
+        let named = if digest.contains(':') { digest } else { &format!("{ALGORITHM}:{digest}") };
+        match named.parse::<Digest>() {
+            Ok(own) if own.algorithm() == Algorithm::Sha256 => Some(own),
+            _ => self.index().synonyms.get(named).cloned(),
+        }
+    }
+
+    /// Notes another digest of an artifact, which whoever brought it has compared.
+    pub(crate) fn also_known_as(&self, stored: &Stored, digest: &str) {
+        if !digest.starts_with(ALGORITHM) {
+            self.index().synonyms.insert(digest.to_owned(), stored.digest.clone());
+        }
     }
 
     /// Publishes an artifact of an owner under one more name, such as `latest.tar.gz`.
@@ -377,6 +396,7 @@ impl Storage {
         let Some((inode, 2)) = identity(before) else { return Ok(()) };
         let Some(digest) = index.blobs.remove(&inode) else { return Ok(()) };
         index.verified.remove(&digest);
+        index.synonyms.retain(|_, known| *known != digest);
         let blob = self.blob(&digest);
         fs::remove_file(&blob).map_err(at(&blob))?;
         self.unpacked.forget(&digest);

@@ -48,7 +48,7 @@ impl Artifacts {
         &self,
         artifact: &Artifact,
     ) -> Result<Option<Arc<dyn Tree>>, ArtifactError> {
-        let Ok(digest) = artifact.digest.parse() else { return Ok(None) };
+        let Some(digest) = self.storage.known_as(&artifact.digest) else { return Ok(None) };
         match self.unpacked(digest).await {
             Err(StorageError::Missing { .. } | StorageError::Damaged { .. }) => Ok(None),
             known => Ok(Some(known?)),
