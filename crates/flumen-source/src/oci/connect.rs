@@ -48,8 +48,10 @@ pub(super) fn connect(request: Request<'_>) -> Result<Remote<'_>, Error> {
         .registries
         .get(&reference.host, &request, &options)
         .map_err(|error| transport(error.to_string()))?;
-    let repository = Repository::Remote(registry.repository(&reference.repository));
-    Ok(Remote { request, reference, repository })
+    let repository = registry.repository(&reference.repository);
+    // By the name under which it is asked, which is the one that messages have.
+    let reference = repository.reference();
+    Ok(Remote { request, reference, repository: Repository::Remote(repository) })
 }
 
 /// Whether a registry may be spoken to without TLS: if the source says so, and where others can hardly
