@@ -25,18 +25,64 @@ use crate::{
     target::{Depth, Target},
 };
 
+/// What servers call it that they can leave something out.
+const FILTER: &str = "filter";
+/// Neither files nor directories.
+const NO_FILES: &str = "tree:0";
+
+/// How much of what is before a commit is received with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Nothing.
+    Commit,
+    /// All commits, and the files of none.
+    Commits,
+    /// Everything.
+    History,
+}
+
 impl Connection<'_> {
     /// Receives a commit and its files.
     pub(crate) fn fetch(mut self, target: &Target) -> Result<Objects, Error> {
         match target.depth {
-            Depth::Commit => match self.receive(&[target.wanted], Some(NonZeroU32::MIN)) {
+            Depth::Commit => match self.receive(&[target.wanted], Extent::Commit) {
                 // Commits without a name are not given out by every server.
                 Err(Error::Broken { .. } | Error::Rejected { .. }) if target.name.is_none() => {
                     self.fetch_all(target)
                 }
                 outcome => outcome,
             },
-            Depth::History => holding(self.receive(&[target.wanted], None)?, target, &self),
+            Depth::History => self.fetch_from_history(target),
+        }
+    }
+
+    /// Receives a commit from the history of a branch; all of that only where there is no other way.
+    fn fetch_from_history(mut self, target: &Target) -> Result<Objects, Error> {
+        if target.commit == target.wanted {
+            return self.receive(&[target.wanted], Extent::Commit);
+        }
+        if !self.can_leave_out_files() {
+            return holding(self.receive(&[target.wanted], Extent::History)?, target, &self);
+        }
+        // Commits are small, and show whether it is on that branch.
+        holding(self.receive(&[target.wanted], Extent::Commits)?, target, &self)?;
+        let mut again = Self::open(self.session, self.address)?;
+        match again.receive(&[target.commit], Extent::Commit) {
+            // As above.
+            Err(Error::Broken { .. } | Error::Rejected { .. }) => {
+                Self::open(self.session, self.address)?.receive(&[target.wanted], Extent::History)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Whether the server sends commits without their files to those who ask for that.
+    fn can_leave_out_files(&self) -> bool {
+        let capabilities = &self.handshake.capabilities;
+        match capabilities.capability("fetch") {
+            Some(fetch) => fetch.supports(FILTER).unwrap_or(false),
+            // Before version 2 of the protocol.
+            None => capabilities.contains(FILTER),
         }
     }
 
@@ -51,13 +97,13 @@ impl Connection<'_> {
         if tips.is_empty() {
             return Err(missing(target, self));
         }
-        holding(again.receive(&tips, None)?, target, self)
+        holding(again.receive(&tips, Extent::History)?, target, self)
     }
 
     pub(super) fn receive(
         &mut self,
         wanted: &[ObjectId],
-        depth: Option<NonZeroU32>,
+        extent: Extent,
     ) -> Result<Objects, Error> {
         let place = self.session.limits.scratch.clone().unwrap_or_else(env::temp_dir);
         let scratch = tempfile::Builder::new()
@@ -71,7 +117,7 @@ impl Connection<'_> {
         let hash = self.hash()?;
         let (session, address, failure) = (self.session, self.address, &self.failure);
         let received = protocol::fetch(
-            &mut Wanted(wanted),
+            &mut Wanted(wanted, extent),
             |reader, progress, stop| {
                 let (count, mut reader) = counted(reader).map_err(gix::Error::from_error)?;
                 session
@@ -104,7 +150,10 @@ impl Connection<'_> {
             },
             protocol::fetch::Options {
                 shallow_file: scratch.path().join("shallow"),
-                shallow: &depth.map_or(Shallow::NoChange, Shallow::DepthAtRemote),
+                shallow: &match extent {
+                    Extent::Commit => Shallow::DepthAtRemote(NonZeroU32::MIN),
+                    Extent::Commits | Extent::History => Shallow::NoChange,
+                },
                 tags: Tags::None,
                 reject_shallow_remote: false,
             },
@@ -146,7 +195,7 @@ fn counted(pack: &mut dyn BufRead) -> std::io::Result<(u32, impl BufRead)> {
 }
 
 /// Asks for objects as someone who has none.
-struct Wanted<'a>(&'a [ObjectId]);
+struct Wanted<'a>(&'a [ObjectId], Extent);
 
 impl Negotiate for Wanted<'_> {
     fn mark_complete_and_common_ref(&mut self) -> gix::Result<negotiate::Action> {
@@ -155,6 +204,9 @@ impl Negotiate for Wanted<'_> {
 
     fn add_wants(&mut self, arguments: &mut Arguments, _: &[bool]) -> bool {
         self.0.iter().for_each(|id| arguments.want(id));
+        if self.1 == Extent::Commits {
+            arguments.filter(NO_FILES);
+        }
         true
     }
 

@@ -1,13 +1,12 @@
 //! What a reference stands for on a server.
 
-use std::num::NonZeroU32;
-
 use flumen_expr::{Constraint, Version};
 use gix::{ObjectId, protocol::handshake::Ref};
 
 use crate::{
     Error, GitReference,
     connection::Connection,
+    receive::Extent,
     reference::{TAGS, short_name},
 };
 
@@ -107,7 +106,7 @@ impl Connection<'_> {
         if best.len() > 1 {
             let tips: Vec<_> = best.iter().map(|target| target.wanted).collect();
             let mut again = Connection::open(self.session, self.address)?;
-            let objects = again.receive(&tips, Some(NonZeroU32::MIN))?;
+            let objects = again.receive(&tips, Extent::Commit)?;
             let time = |target: &Target| objects.time(&target.commit);
             best.sort_by_cached_key(|target| (time(target), target.name.clone()));
         }

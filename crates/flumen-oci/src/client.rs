@@ -42,7 +42,7 @@ pub use self::{
     credentials::Credentials,
     options::{ClientCertificate, ClientOptions, Pem, Proxy, Timeouts},
 };
-use crate::{Error, Reference, Result, Target, reference};
+use crate::{Error, Reference, Result, Target, docker_hub, reference};
 
 /// A host that speaks the distribution protocol. Clones share connections and tokens.
 #[derive(Clone)]
@@ -51,15 +51,17 @@ pub struct Registry(Arc<Transport>);
 impl Registry {
     /// Prepares to talk to `host`, which may have a port. Nothing is sent yet.
     pub fn new(host: &str, options: &ClientOptions) -> Result<Self> {
-        Ok(Self(Arc::new(Transport::new(host, options)?)))
+        Ok(Self(Arc::new(Transport::new(docker_hub::server(host), options)?)))
     }
 
+    /// The host that is asked.
     pub fn host(&self) -> &str {
         self.0.host()
     }
 
     pub fn repository(&self, path: &str) -> RemoteRepository {
-        RemoteRepository { registry: self.clone(), path: path.into() }
+        let path = docker_hub::whole_path(self.host(), path).into();
+        RemoteRepository { registry: self.clone(), path }
     }
 }
 

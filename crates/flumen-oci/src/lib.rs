@@ -19,6 +19,7 @@ mod blob;
 pub mod client;
 pub mod copy;
 mod digest;
+mod docker_hub;
 mod error;
 pub mod layout;
 pub mod listing;
@@ -34,6 +35,7 @@ pub mod signature;
 
 pub use blob::BlobStream;
 pub use digest::{Algorithm, Digest, Hasher};
+pub use docker_hub::{DOCKER_HUB, registry_names};
 pub use error::{Error, Result};
 pub use location::{Form, Location, OnDisk};
 pub use manifest::{Descriptor, Document, Index, Manifest, Platform, RawManifest};

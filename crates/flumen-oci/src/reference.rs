@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Digest, Error, Result};
+use crate::{Digest, Error, Result, docker_hub};
 
 const SCHEME: &str = "oci://";
 
@@ -42,6 +42,13 @@ impl Reference {
     /// The same repository with this digest and nothing else, as `host/path@digest`.
     pub fn pinned(&self, digest: &Digest) -> String {
         format!("{}@{digest}", self.name())
+    }
+
+    /// With all of the path, of which names of images on Docker Hub may leave out the beginning.
+    #[must_use]
+    pub fn complete(self) -> Self {
+        let repository = docker_hub::whole_path(&self.host, &self.repository).into_owned();
+        Self { repository, ..self }
     }
 
     /// Reads the part behind the scheme.

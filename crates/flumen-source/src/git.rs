@@ -23,8 +23,8 @@ use std::{
 
 use flumen_api::{GitRepository, GitVerificationMode};
 use flumen_git::{
-    Checkout, Client, Commit, GitReference, GitUrl, Limits, Selection, TrustedKeys,
-    VerificationMode, Verified,
+    Access, Checkout, Client, Commit, GitReference, GitUrl, Limits, Selection, SshAlgorithms,
+    TrustedKeys, VerificationMode, Verified,
 };
 
 pub use self::{
@@ -75,11 +75,13 @@ impl GitSource {
         object: &GitRepository,
         secrets: &GitSecrets,
         limits: &Limits,
+        algorithms: &SshAlgorithms,
     ) -> Result<Self, GitError> {
         let spec = &object.spec;
         let proxy = secret::proxy(object, secrets)?;
         let url = secret::address(&spec.url)?;
         let access = secret::access(object, secrets, proxy)?;
+        let access = Access { ssh_algorithms: algorithms.clone(), ..access };
         let limits = Limits { time: spec.timeout(), ..limits.clone() };
         let verification = spec.verify.as_ref().map(|verification| {
             let mode = match verification.mode {
@@ -113,7 +115,10 @@ impl GitSource {
         let source = self.clone();
         blocking(move |cancel| {
             let commit = source.client.resolve(&source.url, &source.reference, cancel);
-            let commit = commit.map_err(|error| source.explain(&error, "list remote for"))?;
+            // Ranges of versions are looked for in a clone.
+            let is_range = matches!(source.reference, GitReference::Semver(_));
+            let what = if is_range { "clone" } else { "list remote for" };
+            let commit = commit.map_err(|error| source.explain(&error, what))?;
             Ok(source.reference.revision(&commit))
         })
         .await

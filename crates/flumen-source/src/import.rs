@@ -2,7 +2,6 @@
 
 use std::{fmt, io::Write as _, time::Duration};
 
-use flumen_oci::Digest;
 use reqwest::{Client, Response, StatusCode, Url};
 use thiserror::Error;
 use tokio::time::sleep;
@@ -116,7 +115,7 @@ impl Importer {
         let checksum = Checksum::parse(&digest)
             .map_err(|reason| ImportError::InvalidDigest { digest: digest.clone(), reason })?;
         let file_name = format!("{digest}.tar.gz");
-        if let Ok(known) = digest.parse::<Digest>()
+        if let Some(known) = storage.known_as(&digest)
             && let Some(stored) = storage.publish_known(owner, &file_name, &known)?
         {
             return Ok(stored);
@@ -138,7 +137,9 @@ impl Importer {
         if !comparison.holds() {
             return Err(ImportError::DigestMismatch { digest });
         }
-        Ok(storage.publish(owner, &file_name, incoming)?)
+        let stored = storage.publish(owner, &file_name, incoming)?;
+        storage.also_known_as(&stored, &digest);
+        Ok(stored)
     }
 
     /// An answer whose content is still to come.

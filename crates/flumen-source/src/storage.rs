@@ -33,7 +33,7 @@ use std::{
 
 use flumen_fs::Tree;
 use flumen_oci::{
-    Digest,
+    Algorithm, Digest,
     artifact::{Budget, Ignore},
 };
 
@@ -75,6 +75,8 @@ struct Index {
     blobs: HashMap<u64, Digest>,
     /// Files whose bytes were compared with their digest, as they were then.
     verified: HashMap<Digest, Appearance>,
+    /// Digests of other algorithms by which others name a blob, and which were compared when it came.
+    synonyms: HashMap<String, Digest>,
 }
 
 /// What changes when somebody writes to a file.
@@ -178,24 +180,23 @@ impl Storage {
     ) -> Result<Stored, StorageError> {
         let path = owner.path(file_name)?;
         let (file, digest, size) = incoming.finish().map_err(StorageError::Archive)?;
+        self.look_at(&digest);
         let blob = self.blob(&digest);
         let mut index = self.index();
-        let is_there = fs::metadata(&blob).is_ok_and(|found| found.len() == size);
-        if !is_there {
+        if self.good(&index, &digest).is_none() {
+            // Other names of a damaged file still lead to it; who uses one of them finds that out and comes here, too.
+            if let Some(damaged) = fs::metadata(&blob).ok().as_ref().and_then(identity_of) {
+                index.blobs.remove(&damaged);
+            }
             file.persist(&blob).map_err(|error| at(&blob)(error.error))?;
-        }
-        let found = fs::metadata(&blob).map_err(at(&blob))?;
-        if let Some((inode, _)) = identity(&found) {
-            index.blobs.insert(inode, digest.clone());
-        }
-        if !is_there {
-            index.verified.insert(digest.clone(), appearance(&found));
+            let found = fs::metadata(&blob).map_err(at(&blob))?;
+            index.know(&found, &digest);
         }
         self.link(&mut index, &blob, &path)?;
         Ok(Stored { path, digest, size })
     }
 
-    /// Publishes an artifact that is in storage already, whoever brought it. None if it is not.
+    /// Publishes an artifact that is in storage already, whoever brought it. None if it is not, or is damaged.
     pub fn publish_known(
         &self,
         owner: &Owner,
@@ -203,11 +204,28 @@ impl Storage {
         digest: &Digest,
     ) -> Result<Option<Stored>, StorageError> {
         let path = owner.path(file_name)?;
-        let blob = self.blob(digest);
+        self.look_at(digest);
         let mut index = self.index();
-        let Ok(found) = fs::metadata(&blob) else { return Ok(None) };
-        self.link(&mut index, &blob, &path)?;
+        let Some(found) = self.good(&index, digest) else { return Ok(None) };
+        self.link(&mut index, &self.blob(digest), &path)?;
         Ok(Some(Stored { path, digest: digest.clone(), size: found.len() }))
+    }
+
+    /// The digest under which an artifact is kept that others name by a digest of whatever algorithm. None if that
+    /// cannot be known; one that is known need not be there.
+    pub fn known_as(&self, digest: &str) -> Option<Digest> {
+        let named = if digest.contains(':') { digest } else { &format!("{ALGORITHM}:{digest}") };
+        match named.parse::<Digest>() {
+            Ok(own) if own.algorithm() == Algorithm::Sha256 => Some(own),
+            _ => self.index().synonyms.get(named).cloned(),
+        }
+    }
+
+    /// Notes another digest of an artifact, which whoever brought it has compared.
+    pub(crate) fn also_known_as(&self, stored: &Stored, digest: &str) {
+        if !digest.starts_with(ALGORITHM) {
+            self.index().synonyms.insert(digest.to_owned(), stored.digest.clone());
+        }
     }
 
     /// Publishes an artifact of an owner under one more name, such as `latest.tar.gz`.
@@ -236,8 +254,12 @@ impl Storage {
                 }
                 Err(error) => Err(at(&blob)(error)),
             }
-        })?;
-        Ok(Arc::new(tree))
+        });
+        if let Err(StorageError::Damaged { digest }) = &tree {
+            // However it looks: its bytes count from now on.
+            self.index().verified.remove(digest);
+        }
+        Ok(Arc::new(tree?))
     }
 
     /// Whether a published file is there and holds what its digest says.
@@ -264,7 +286,7 @@ impl Storage {
             return Err(Unverified::Mismatch { digest: digest.to_owned() });
         }
         if let Some(name) = name.filter(|name| name.to_string().starts_with(ALGORITHM)) {
-            self.adopt(&path, &found, name);
+            self.adopt(&path, &found, &name);
         }
         Ok(())
     }
@@ -288,18 +310,43 @@ impl Storage {
     }
 
     /// Notes that a published file is good, and keeps it as a blob if it came here in another way.
-    fn adopt(&self, path: &Path, found: &fs::Metadata, digest: Digest) {
+    fn adopt(&self, path: &Path, found: &fs::Metadata, digest: &Digest) {
         let mut index = self.index();
-        let blob = self.blob(&digest);
+        let blob = self.blob(digest);
         if !blob.exists() && fs::hard_link(path, &blob).is_err() {
             return;
         }
         // If the blob is another file with the same name, that one was not looked at.
         let same = fs::metadata(&blob).is_ok_and(|blob| identity_of(&blob) == identity_of(found));
-        if let (true, Some((inode, _))) = (same, identity(found)) {
-            index.blobs.insert(inode, digest.clone());
-            index.verified.insert(digest, appearance(found));
+        if same && identity(found).is_some() {
+            index.know(found, digest);
         }
+    }
+
+    /// Compares the bytes of a blob with its digest, unless that was done. Takes its time, so nothing is locked.
+    fn look_at(&self, digest: &Digest) {
+        if self.good(&self.index(), digest).is_some() {
+            return;
+        }
+        let blob = self.blob(digest);
+        let (Ok(checksum), Ok(file)) = (Checksum::parse(&digest.to_string()), File::open(&blob))
+        else {
+            return;
+        };
+        let Ok(found) = file.metadata() else { return };
+        if checksum.fits(file).unwrap_or(false) {
+            let mut index = self.index();
+            let is_still = |now: &fs::Metadata| identity_of(now) == identity_of(&found);
+            if fs::metadata(&blob).is_ok_and(|now| is_still(&now)) {
+                index.know(&found, digest);
+            }
+        }
+    }
+
+    /// How a blob looks that holds what its digest says.
+    fn good(&self, index: &Index, digest: &Digest) -> Option<fs::Metadata> {
+        let found = fs::metadata(self.blob(digest)).ok()?;
+        (index.verified.get(digest) == Some(&appearance(&found))).then_some(found)
     }
 
     fn blob(&self, digest: &Digest) -> PathBuf {
@@ -349,6 +396,7 @@ impl Storage {
         let Some((inode, 2)) = identity(before) else { return Ok(()) };
         let Some(digest) = index.blobs.remove(&inode) else { return Ok(()) };
         index.verified.remove(&digest);
+        index.synonyms.retain(|_, known| *known != digest);
         let blob = self.blob(&digest);
         fs::remove_file(&blob).map_err(at(&blob))?;
         self.unpacked.forget(&digest);
@@ -362,6 +410,14 @@ impl Storage {
 }
 
 impl Index {
+    /// Notes that a file holds what its digest says.
+    fn know(&mut self, found: &fs::Metadata, digest: &Digest) {
+        if let Some(inode) = identity_of(found) {
+            self.blobs.insert(inode, digest.clone());
+        }
+        self.verified.insert(digest.clone(), appearance(found));
+    }
+
     /// Reads which blobs there are, and removes those that nobody refers to.
     fn read(blobs: &Path) -> Result<Self, StorageError> {
         let mut index = Self::default();

@@ -106,7 +106,9 @@ pub(super) async fn tree(
         // Its pass wakes us when it is there.
         controller.artifacts.stored_tree(artifact).await.transpose().ok_or_else(missing)?
     } else {
-        controller.artifacts.tree(artifact).await
+        let reference = &object.spec.source_ref;
+        let source = (reference.kind.name(), object.source_namespace(), reference.name.as_str());
+        controller.artifacts.tree(source, artifact).await
     };
     found.map_err(|error| {
         if error.is_missing() {

@@ -43,27 +43,29 @@ impl Artifacts {
         &self.registries
     }
 
-    /// The files of an artifact, if it is in our storage.
+    /// The files of an artifact, if it is in our storage. One that is damaged there is fetched again, so it is not.
     pub(crate) async fn stored_tree(
         &self,
         artifact: &Artifact,
     ) -> Result<Option<Arc<dyn Tree>>, ArtifactError> {
-        let Ok(digest) = artifact.digest.parse() else { return Ok(None) };
+        let Some(digest) = self.storage.known_as(&artifact.digest) else { return Ok(None) };
         match self.unpacked(digest).await {
-            Err(StorageError::Missing { .. }) => Ok(None),
+            Err(StorageError::Missing { .. } | StorageError::Damaged { .. }) => Ok(None),
             known => Ok(Some(known?)),
         }
     }
 
-    /// The files of an artifact. One that is not in our storage is fetched from where its source says.
-    pub(crate) async fn tree(&self, artifact: &Artifact) -> Result<Arc<dyn Tree>, ArtifactError> {
+    /// The files of the artifact of a source. One that is not in our storage is fetched from where the source says.
+    pub(crate) async fn tree(
+        &self,
+        (kind, namespace, name): (&str, &str, &str),
+        artifact: &Artifact,
+    ) -> Result<Arc<dyn Tree>, ArtifactError> {
         if let Some(tree) = self.stored_tree(artifact).await? {
             return Ok(tree);
         }
-        let owner = match Owner::of_path(&artifact.path) {
-            Some(owner) => owner,
-            None => Owner::new("external", "artifacts", "imported")?,
-        };
+        // The path in the status is no name to go by: who may write it would choose whose files are replaced here.
+        let owner = Owner::new(kind, namespace, name)?;
         let remote = Remote { url: &artifact.url, digest: &artifact.digest, host: None };
         let stored = self.importer.import(remote, &owner, &self.storage).await?;
         let tree = self.unpacked(stored.digest.clone()).await?;

@@ -6,10 +6,12 @@ use std::{
 };
 
 use flumen_api::{
-    Artifact, ConditionStatus, GitRepository, condition, delete_condition, set_condition,
+    Artifact, ConditionStatus, GitRepository, Kind as _, LocalReference, condition,
+    delete_condition, modern_revision, set_condition,
 };
 use flumen_fs::Tree;
 use flumen_git::Limits;
+use flumen_oci::artifact::Budget;
 use flumen_source::{
     Files, Storage, Stored,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, include},
@@ -22,7 +24,12 @@ use super::pass::{
     BUILDING, Class, FETCH_FAILED, Failure, INCLUDE_UNAVAILABLE, Produced, STORAGE_FAILED,
     SUCCEEDED, Source, Step, VERIFIED, owner,
 };
-use crate::{Controller, cache::Reflected, references};
+use crate::{
+    Controller,
+    cache::Reflected,
+    events::Severity,
+    references::{self, ReferenceError},
+};
 
 impl Source for GitRepository {
     fn artifact(&self) -> Option<&Artifact> {
@@ -58,8 +65,13 @@ impl Source for GitRepository {
     }
 
     async fn produce(&mut self, controller: &Controller, step: &Step) -> Result<Produced, Failure> {
+        // A failed verification is judged anew; a successful one stays until the next.
+        if condition(self, VERIFIED).is_some_and(|it| it.status == ConditionStatus::False) {
+            delete_condition(self, VERIFIED);
+        }
         let secrets = secrets(controller, self).await?;
-        let source = GitSource::new(self, &secrets, &Limits::default())?;
+        let limits = limits(controller.artifacts.storage().budget());
+        let source = GitSource::new(self, &secrets, &limits, &controller.options.ssh_algorithms)?;
         let included = included(controller, self)?;
         let artifacts: Vec<Artifact> =
             included.iter().map(|(_, artifact)| artifact.clone()).collect();
@@ -71,27 +83,30 @@ impl Source for GitRepository {
             && is_verified(self, controller, &secrets);
         if let Some(known) = &self.status.artifact
             && settings_hold
-            && source.resolve().await? == known.revision
         {
-            let revision = &known.revision;
-            let note =
-                format!("no changes since last reconcilation: observed revision '{revision}'");
-            let news = format!("stored artifact for revision '{revision}'");
-            return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
+            let revision = source.resolve().await?;
+            if modern_revision(&known.revision) == revision {
+                let note =
+                    format!("no changes since last reconciliation: observed revision '{revision}'");
+                let news = format!("stored artifact for commit '{revision}'");
+                return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
+            }
         }
         let fetched = source.fetch().await?;
         let revision = fetched.revision.clone();
         step.set(format!("{BUILDING}: new upstream revision '{revision}'"));
-        verify(self, &source, &fetched)?;
+        verify(self, controller, &source, &fetched)?;
         controller.artifacts.trust(&self.metadata.uid, secrets.keys_fingerprint());
-        let subject = fetched.checkout.metadata.subject().to_owned();
+        let subject = fetched.subject();
         let mut parts = Vec::new();
         for (mut part, artifact) in included {
-            part.tree = controller.artifacts.tree(&artifact).await.map_err(|error| Failure {
-                condition: INCLUDE_UNAVAILABLE,
-                reason: "NoArtifact",
-                message: error.to_string(),
-                class: Class::Waiting,
+            let source = (Self::KIND, self.metadata.namespace.as_str(), part.name.as_str());
+            let tree = controller.artifacts.tree(source, &artifact).await;
+            part.tree = tree.map_err(|error| GitError::IncludeCopy {
+                name: part.name.clone(),
+                from: part.from.clone(),
+                to: part.to.clone(),
+                reason: error.to_string(),
             })?;
             parts.push(part);
         }
@@ -137,6 +152,7 @@ fn is_verified(object: &GitRepository, controller: &Controller, secrets: &GitSec
 
 fn verify(
     object: &mut GitRepository,
+    controller: &Controller,
     source: &GitSource,
     fetched: &GitFetch,
 ) -> Result<(), Failure> {
@@ -149,6 +165,7 @@ fn verify(
             let now = Timestamp::now();
             let text = verified.text;
             set_condition(object, VERIFIED, ConditionStatus::True, SUCCEEDED, &text, now);
+            controller.source_events.post(object, Severity::Info, SUCCEEDED, &text, &[]);
             Ok(())
         }
         Some(Err(error)) => Err(Failure { condition: VERIFIED, ..Failure::from(error) }),
@@ -218,39 +235,59 @@ async fn store(
     stored.await.unwrap_or(Err(Failure::from(GitError::Interrupted)))
 }
 
+/// Reads the Secrets that a repository names. What is missing is told as Flux tells it of each of them.
 async fn secrets(controller: &Controller, object: &GitRepository) -> Result<GitSecrets, Failure> {
     let (spec, namespace) = (&object.spec, &object.metadata.namespace);
-    let read = |name: String| async move {
-        references::secret(&controller.client, namespace, &name).await.map_err(|error| {
-            let place = format!("{namespace}/{name}");
-            Failure::from(GitError::Authentication(format!(
-                "failed to get secret '{place}': {error}"
-            )))
-        })
-    };
+    let read = async |name: &str| references::secret(&controller.client, namespace, name).await;
     let mut secrets = GitSecrets::default();
-    if let Some(reference) = &spec.secret_ref {
-        secrets.credentials = Some(read(reference.name.clone()).await?);
+    if let Some(LocalReference { name }) = &spec.proxy_secret_ref {
+        let proxy = read(name).await.map_err(|error| {
+            let place = format!("secret '{namespace}/{name}'");
+            GitError::Proxy(match error {
+                ReferenceError::NotFound(..) => format!("{place} not found"),
+                error @ ReferenceError::Cluster(_) => format!("failed to get {place}: {error}"),
+            })
+        });
+        secrets.proxy = Some(proxy?);
     }
-    if let Some(reference) = &spec.proxy_secret_ref {
-        secrets.proxy = Some(read(reference.name.clone()).await?);
+    if let Some(LocalReference { name }) = &spec.secret_ref {
+        let credentials = read(name).await.map_err(|error| {
+            // Flux says it twice.
+            let doing = format!("failed to get secret '{namespace}/{name}'");
+            let message = format!("{doing}: {doing}: {error}");
+            let reason = "AuthenticationFailed";
+            Failure { condition: FETCH_FAILED, reason, message, class: Class::Retried }
+        });
+        secrets.credentials = Some(credentials?);
     }
-    if let Some(verify) = &spec.verify {
-        let reference = &verify.secret_ref;
-        let keys = read(reference.name.clone()).await;
-        secrets.keys = Some(keys.map_err(|failure| Failure {
-            condition: VERIFIED,
-            reason: "VerificationError",
-            ..failure
-        })?);
+    if let Some(LocalReference { name }) = spec.verify.as_ref().map(|it| &it.secret_ref) {
+        let keys = read(name).await.map_err(|error| {
+            let message = format!("public keys secret error: {error}");
+            let reason = "VerificationError";
+            Failure { condition: VERIFIED, reason, message, class: Class::Retried }
+        });
+        secrets.keys = Some(keys?);
     }
     Ok(secrets)
+}
+
+/// What a repository may cost. Directories, and files that do not get into the artifact, are fetched, too.
+fn limits(budget: Budget) -> Limits {
+    let objects = budget.files.saturating_mul(5);
+    Limits {
+        bytes: budget.bytes,
+        objects: u32::try_from(objects).unwrap_or(u32::MAX),
+        ..Limits::default()
+    }
 }
 
 impl From<GitError> for Failure {
     fn from(error: GitError) -> Self {
         Self {
-            condition: FETCH_FAILED,
+            condition: match error {
+                GitError::IncludePath { .. } | GitError::IncludeCopy { .. } => STORAGE_FAILED,
+                _ => FETCH_FAILED,
+            },
             reason: error.reason(),
             message: match error.hint() {
                 Some(hint) => format!("{error}; {hint}"),
@@ -258,5 +295,17 @@ impl From<GitError> for Failure {
             },
             class: if error.is_stalling() { Class::Stalled } else { Class::Retried },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_may_cost_what_an_artifact_may_hold_and_more() {
+        let limits = limits(Budget { bytes: 1 << 30, files: 200_000 });
+        assert_eq!((limits.bytes, limits.objects), (1 << 30, 1_000_000));
+        assert_eq!(super::limits(Budget { bytes: 1, files: u64::MAX }).objects, u32::MAX);
     }
 }

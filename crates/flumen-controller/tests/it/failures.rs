@@ -1,7 +1,11 @@
 //! What goes wrong is said, and stops nobody else.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
+use flumen_oci::{
+    Digest,
+    artifact::{ArchiveWriter, Gzip},
+};
 use flumen_testkit::GitServer;
 use serde_json::{Value, json};
 
@@ -140,6 +144,42 @@ fn an_artifact_that_is_not_what_its_digest_says_is_refused() {
     let what_to_do =
         format!("; ExternalArtifact/{}/app must publish its artifact again", stage.namespace);
     assert!(message.ends_with(&what_to_do), "{message}");
+}
+
+/// Who may write the status of one object says there what he likes.
+#[test]
+fn an_artifact_of_others_replaces_no_file_of_another_source() {
+    let Some(server) = GitServer::start("artifacts of others") else { return };
+    let stage = Stage::start_changed(|options| options.retention.records = 1);
+    let Some(stage) = stage else { return };
+    stage.push(&[("one.yaml", &config_map("one", "1"))]);
+    stage.source();
+    let source = stage.until_object("OCIRepository", "app", |object| {
+        condition(object, "Ready")["status"] == "True"
+    });
+    let path = source["status"]["artifact"]["path"].as_str().expect("a path").to_owned();
+
+    let text = config_map("two", "2").replace("<ns>", &stage.namespace);
+    let mut writer = ArchiveWriter::new(Gzip::new(Vec::new()));
+    writer.file(Path::new("two.yaml"), 0o600, text.as_bytes()).expect("written");
+    let archive = writer.finish().and_then(Gzip::finish).expect("written");
+    let digest = Digest::of(&archive).to_string();
+    server.put_file("two.tar.gz", archive);
+    stage.create("ExternalArtifact", "other", &json!({}));
+    let artifact = json!({
+        "url": server.url("files/two.tar.gz"),
+        "path": path,
+        "revision": "main@sha1:0000000000000000000000000000000000000000",
+        "digest": digest,
+        "lastUpdateTime": "2026-01-01T00:00:00Z",
+    });
+    stage.patch_status("ExternalArtifact", "other", &json!({ "artifact": artifact }));
+    let other = json!({"sourceRef": {"kind": "ExternalArtifact", "name": "other"}});
+    stage.kustomization("other", &other);
+    stage.until_ready("other");
+    assert!(stage.stored(&path).exists(), "the other source keeps its file");
+    let own = format!("externalartifact/{}/other/{digest}.tar.gz", stage.namespace);
+    assert!(stage.stored(&own).exists(), "it is stored under the name of its own source");
 }
 
 #[test]

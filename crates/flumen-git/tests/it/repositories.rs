@@ -116,7 +116,9 @@ fn commits_are_looked_for_on_their_branch() {
         branch: branch.to_owned(),
         commit: commit.to_owned(),
     };
-    for address in [fixture.server.url("org/app"), fixture.server.url("v0/org/app")] {
+    let check = |address: String| {
+        let newest = open_at(&address, &on("main", &fixture.new)).expect("the end of the branch");
+        assert_eq!(file(&newest, "deploy/a.yaml"), "new\n");
         let old = open_at(&address, &on("main", &fixture.old)).expect("in the history");
         assert_eq!(file(&old, "deploy/a.yaml"), "old\n");
         assert_eq!(old.reference, "refs/heads/main");
@@ -128,7 +130,30 @@ fn commits_are_looked_for_on_their_branch() {
         let error = open_at(&address, &on("none", &side)).expect_err("no such branch");
         let expected = format!("'{address}' has no commit `{side}` on branch `none`");
         assert_eq!(error.to_string(), expected);
+    };
+    for leaves_out_files in ["false", "true"] {
+        fixture.repository.git(&["config", "uploadpack.allowFilter", leaves_out_files]);
+        check(fixture.server.url("org/app"));
+        check(fixture.server.url("v0/org/app"));
     }
+}
+
+#[test]
+fn files_before_a_commit_of_a_branch_are_not_received() {
+    let Some(fixture) = Fixture::new() else { return };
+    let numbers = (0..40_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string());
+    let noise = numbers.collect::<Vec<_>>().join("\n");
+    fixture.repository.commit(&[("deploy/a.yaml", &noise)]);
+    let commit = fixture.repository.commit(&[("deploy/a.yaml", "quiet\n")]);
+    fixture.repository.commit(&[("deploy/a.yaml", "after\n")]);
+    let reference = GitReference::CommitOf { branch: "main".to_owned(), commit };
+    let url = GitUrl::parse(&fixture.server.url("org/app")).expect("an address");
+    let limits = Limits { bytes: 20_000, ..Limits::default() };
+    let open = || open(&url, &reference, &limits, &AtomicBool::new(false));
+    let error = open().expect_err("the server sends all or nothing");
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    fixture.repository.git(&["config", "uploadpack.allowFilter", "true"]);
+    assert_eq!(file(&open().expect("small"), "deploy/a.yaml"), "quiet\n");
 }
 
 #[test]

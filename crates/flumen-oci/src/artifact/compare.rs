@@ -13,7 +13,7 @@ use std::{
 use super::{
     Metadata, PullOptions, TreeOptions, pack_path,
     read::Found,
-    unpack::{Compression, FileEntry, Meter, Sink, unpack},
+    unpack::{Compression, FileEntry, Meter, Rules, Sink, unpack},
 };
 use crate::{Digest, Hasher, Repository, Result, Target, digest::Algorithm};
 
@@ -62,7 +62,13 @@ pub async fn compare_with_path(
     let mut local = Listing::default();
     if let Some((layer, bytes)) = packed.blobs.first() {
         let mut meter = Meter::new(options.budget);
-        unpack(&layer.digest, Compression::Gzip, &mut &**bytes, &mut meter, &mut local)?;
+        unpack(
+            &layer.digest,
+            (Compression::Gzip, Rules::Strict),
+            &mut &**bytes,
+            &mut meter,
+            &mut local,
+        )?;
     }
     Ok(changes(&remote, &local))
 }

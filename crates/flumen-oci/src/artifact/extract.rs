@@ -5,20 +5,21 @@ use std::io::Read;
 use super::{
     Budget,
     transfer::read_blocking,
-    unpack::{Compression, Meter, Sink, unpack},
+    unpack::{Compression, Meter, Rules, Sink, unpack},
 };
 use crate::{Descriptor, Digest, Error, Repository, Result};
 
 /// Sends the files of a compressed archive to a sink.
 ///
-/// The digest names the archive in messages. Links are left out.
+/// The digest names the archive in messages. Symbolic links are left out, hard links are empty files, and a name may
+/// come more than once: the last file counts, as for Flux.
 pub fn extract(
     digest: &Digest,
     archive: &mut dyn Read,
     budget: Budget,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    unpack(digest, Compression::Gzip, archive, &mut Meter::new(budget), sink)
+    unpack(digest, (Compression::Gzip, Rules::Flux), archive, &mut Meter::new(budget), sink)
 }
 
 /// The same with a layer while it arrives; returns the sink.

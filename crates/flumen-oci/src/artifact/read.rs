@@ -6,7 +6,7 @@ use super::{
     PullOptions, annotations,
     sink::Text,
     transfer::read_blocking,
-    unpack::{Compression, FileEntry, Meter, Sink, safe_path, unpack},
+    unpack::{Compression, FileEntry, Meter, Rules, Sink, safe_path, unpack},
 };
 use crate::{
     Descriptor, Digest, Document, Error, Index, Manifest, RawManifest, Repository, Result, Target,
@@ -139,7 +139,7 @@ impl Found {
         watch.found(layer.size);
         let content = watch.over(from.blob(layer).await?);
         read_blocking(content, move |content| {
-            unpack(&digest, compression, content, &mut meter, &mut sink)?;
+            unpack(&digest, (compression, Rules::Strict), content, &mut meter, &mut sink)?;
             Ok(sink)
         })
         .await

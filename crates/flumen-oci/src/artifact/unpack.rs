@@ -90,6 +90,16 @@ impl Meter {
     }
 }
 
+/// What becomes of links and of names that come more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Symbolic links that stay inside are left out, all else is refused.
+    Strict,
+    /// As Flux unpacks what its sources name: symbolic links are passed over, a hard link is an empty file, and the
+    /// last of several files counts. The sink sees every one of them.
+    Flux,
+}
+
 /// How an archive is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
@@ -100,7 +110,7 @@ pub(super) enum Compression {
 /// Sends the entries of an archive to a sink.
 pub(super) fn unpack(
     digest: &Digest,
-    compression: Compression,
+    (compression, rules): (Compression, Rules),
     content: &mut dyn Read,
     meter: &mut Meter,
     sink: &mut dyn Sink,
@@ -122,34 +132,44 @@ pub(super) fn unpack(
         refuse_sparse(&mut entry, digest, &name)?;
         allowance.set(MAX_HEADER);
         let size = entry.size();
-        match entry.header().entry_type() {
-            EntryType::Regular | EntryType::Continuous => {
+        match (entry.header().entry_type(), rules) {
+            // A hard link has no content of its own.
+            (EntryType::Link, Rules::Flux) if size > 0 => {
+                return Err(unsafe_entry(digest, &name, "is a hard link with a size"));
+            }
+            (EntryType::Regular | EntryType::Continuous, _) | (EntryType::Link, Rules::Flux) => {
                 let path = safe_path(&name, digest)?;
                 if path.as_os_str().is_empty() {
                     return Err(unsafe_entry(digest, &name, "is a file without a name"));
                 }
                 meter.charge(size, digest)?;
-                meter.reserve(&path, digest)?;
+                if rules == Rules::Strict {
+                    meter.reserve(&path, digest)?;
+                }
                 allowance.set(size.saturating_add(MAX_HEADER));
                 let mode = entry.header().mode().map_err(invalid)?;
                 let file = FileEntry { path: &path, mode: mode & PERMISSIONS };
                 sink.file(&file, &mut entry).map_err(|error| written(digest, &path, error))?;
             }
-            EntryType::Directory => {
+            (EntryType::Directory, _) => {
                 let path = safe_path(&name, digest)?;
                 meter.count(digest)?;
                 sink.directory(&path).map_err(|error| written(digest, &path, error))?;
             }
-            // Links are left out, as Flux leaves them out; nothing may come in their place.
-            EntryType::Symlink => {
+            (EntryType::Symlink, Rules::Flux) => {
+                safe_path(&name, digest)?;
+                meter.count(digest)?;
+            }
+            // Links are left out, and nothing may come in their place.
+            (EntryType::Symlink, Rules::Strict) => {
                 let path = safe_path(&name, digest)?;
                 let target = entry.link_name_bytes().unwrap_or_default().into_owned();
                 refuse_link_outside(&path, &target, digest)?;
                 meter.count(digest)?;
                 meter.reserve(&path, digest)?;
             }
-            EntryType::XGlobalHeader => {}
-            other => {
+            (EntryType::XGlobalHeader, _) => {}
+            (other, _) => {
                 let kind = match other {
                     EntryType::Link => "is a hard link",
                     EntryType::Char | EntryType::Block => "is a device",

@@ -7,7 +7,7 @@ use docker_credential::{CredentialRetrievalError, DockerCredential};
 use reqwest::header::HeaderValue;
 
 use super::options::Timeouts;
-use crate::{Error, Result};
+use crate::{Error, Result, docker_hub};
 
 /// A text that is never shown.
 #[derive(Clone)]
@@ -103,10 +103,18 @@ impl Credentials {
                 return Err(unusable(format!("cannot read `{}`: {error}", config.display())));
             }
         };
-        let server = host.to_owned();
+        let names: Vec<String> = docker_hub::logins(host).into_iter().map(str::to_owned).collect();
         // A helper is a program, and nobody knows how long it takes.
         let lookup = tokio::task::spawn_blocking(move || {
-            docker_credential::get_credential_from_reader(text.as_slice(), &server)
+            let look = |name: &String| match docker_credential::get_credential_from_reader(
+                text.as_slice(),
+                name,
+            ) {
+                Err(error) if has_none(&error) => None,
+                found => Some(found),
+            };
+            let none = || Err(CredentialRetrievalError::NoCredentialConfigured);
+            names.iter().find_map(look).unwrap_or_else(none)
         });
         let found = tokio::time::timeout(timeouts.total, lookup)
             .await

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use flumen_api::{LocalReference, OciRepositorySpec};
 use flumen_oci::{
     Reference, Repository,
-    client::{ClientCertificate, ClientOptions, Pem},
+    client::{ClientCertificate, ClientOptions, Pem, Timeouts},
 };
 
 use super::{Error, Remote, Request, SecretData, credentials, proxy};
@@ -42,14 +42,23 @@ pub(super) fn connect(request: Request<'_>) -> Result<Remote<'_>, Error> {
         authorities,
         client_certificate,
         proxy,
+        timeouts: timeouts(spec),
         ..ClientOptions::default()
     };
     let registry = request
         .registries
         .get(&reference.host, &request, &options)
         .map_err(|error| transport(error.to_string()))?;
-    let repository = Repository::Remote(registry.repository(&reference.repository));
-    Ok(Remote { request, reference, repository })
+    let repository = registry.repository(&reference.repository);
+    // By the name under which it is asked, which is the one that messages have.
+    let reference = repository.reference();
+    Ok(Remote { request, reference, repository: Repository::Remote(repository) })
+}
+
+/// A slow registry is waited for as long as the source says, and no longer.
+fn timeouts(spec: &OciRepositorySpec) -> Timeouts {
+    let time = spec.timeout();
+    Timeouts { idle: time, total: time, ..Timeouts::default() }
 }
 
 /// Whether a registry may be spoken to without TLS: if the source says so, and where others can hardly
@@ -131,14 +140,23 @@ mod tests {
         assert!(parse("oci://registry.example.com/org/app").is_ok());
     }
 
+    fn spec(field: &str, value: impl Into<serde_json::Value>) -> OciRepositorySpec {
+        let mut spec = serde_json::json!({"url": "oci://a/b", "interval": "1m"});
+        spec[field] = value.into();
+        serde_json::from_value(spec).expect("a spec")
+    }
+
+    #[test]
+    fn slow_registries_are_waited_for_as_the_source_says() {
+        for (text, seconds) in [("5m", 300), ("2s", 2)] {
+            let Timeouts { idle, total, .. } = timeouts(&spec("timeout", text));
+            assert_eq!((idle.as_secs(), total.as_secs()), (seconds, seconds));
+        }
+    }
+
     #[test]
     fn near_registries_may_speak_plainly() {
-        let spec = |insecure: bool| {
-            let spec = serde_json::json!({
-                "url": "oci://a/b", "interval": "1m", "insecure": insecure
-            });
-            serde_json::from_value::<OciRepositorySpec>(spec).expect("a spec")
-        };
+        let spec = |insecure: bool| spec("insecure", insecure);
         for host in
             ["127.0.0.1:5000", "localhost", "localhost:1", "[::1]:5000", "10.0.0.1", "a.local:1"]
         {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use flumen_oci::client::Credentials;
+use flumen_oci::{client::Credentials, registry_names};
 use serde::Deserialize;
 
 use super::SecretData;
@@ -83,7 +83,7 @@ fn fits(registry: &str, repository: &str) -> bool {
     let is_below = own_path
         .strip_prefix(path)
         .is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'));
-    is_below && host_fits(host, own_host)
+    is_below && registry_names(own_host).iter().any(|own_host| host_fits(host, own_host))
 }
 
 /// A star stands for a part of one label.
@@ -158,6 +158,18 @@ mod tests {
         check("a.b.example.org/app", None);
         check("registry.example.net/app", Some("net"));
         check("registry.example.com:5000/app", None);
+    }
+
+    #[test]
+    fn docker_hub_has_several_names() {
+        for key in ["https://index.docker.io/v1/", "docker.io", "registry-1.docker.io"] {
+            let config = format!(r#"{{"auths": {{"{key}": {{"username": "hub"}}}}}}"#);
+            let secrets = [secret(CONFIG, &config)];
+            for repository in ["docker.io/org/app", "index.docker.io/org/app"] {
+                assert_eq!(user(&secrets, repository).as_deref(), Some("hub"), "{key}");
+            }
+            assert_eq!(user(&secrets, "registry.example.com/org/app"), None);
+        }
     }
 
     #[test]

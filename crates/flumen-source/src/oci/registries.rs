@@ -49,6 +49,9 @@ fn key(host: &str, request: &Request<'_>, options: &ClientOptions) -> Digest {
     };
     add(host.as_bytes());
     add(&[options.insecure.into(), options.plain_http.into()]);
+    for time in [options.timeouts.idle, options.timeouts.total] {
+        add(&time.as_nanos().to_le_bytes());
+    }
     let mut add_secrets = |secrets: &mut dyn Iterator<Item = &SecretData>| {
         for secret in secrets {
             add(b"secret");
@@ -63,4 +66,37 @@ fn key(host: &str, request: &Request<'_>, options: &ClientOptions) -> Digest {
     add_secrets(&mut request.certificates.into_iter());
     add_secrets(&mut request.proxy.into_iter());
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flumen_oci::client::Timeouts;
+
+    use super::*;
+    use crate::Owner;
+
+    #[test]
+    fn sources_that_wait_for_other_times_share_nothing() {
+        let spec = serde_json::json!({"url": "oci://a.example.com/b", "interval": "1m"});
+        let (spec, registries) =
+            (serde_json::from_value(spec).expect("a spec"), Registries::default());
+        let request = Request {
+            owner: &Owner::new("OCIRepository", "default", "app").expect("an owner"),
+            spec: &spec,
+            pull_secrets: &[],
+            certificates: None,
+            proxy: None,
+            registries: &registries,
+        };
+        let open = |seconds| {
+            let idle = Duration::from_secs(seconds);
+            let timeouts = Timeouts { idle, ..Timeouts::default() };
+            let options = ClientOptions { timeouts, ..ClientOptions::default() };
+            registries.get("a.example.com", &request, &options).expect("a registry");
+            registries.0.lock().expect("not poisoned").len()
+        };
+        assert_eq!([open(1), open(1), open(2)], [1, 1, 2]);
+    }
 }

@@ -17,6 +17,10 @@ use super::{Error, Remote, Resolved, SecretData};
 
 const PUBLIC_KEY_SUFFIX: &str = ".pub";
 const TRUSTED_ROOT: &str = "trusted_root.json";
+/// Flux fetches the public root from Sigstore; here nobody is trusted who is not named.
+const NO_ROOT: &str = "the public root of Sigstore is not at hand; put a trusted root under the key \
+                       'trusted_root.json' of a Secret, name it in spec.verify.trustedRootSecretRef, or verify \
+                       with keys in spec.verify.secretRef";
 
 /// Whom signatures may come from.
 #[derive(Clone, Copy, Default)]
@@ -95,7 +99,7 @@ fn policies(wanted: &OciVerification, trusted: Trusted<'_>) -> Result<Vec<Policy
                 let identity = Some(identity);
                 Ok(policy(Trust { keys: Vec::new(), root: Some(root), identity }))
             }
-            None => Err("no trusted root is given in 'trustedRootSecretRef'".to_owned()),
+            None => Err(NO_ROOT.to_owned()),
         })
         .collect()
 }

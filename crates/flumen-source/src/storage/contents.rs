@@ -64,11 +64,13 @@ impl Sink for Contents {
     }
 
     fn file(&mut self, entry: &FileEntry<'_>, content: &mut dyn Read) -> io::Result<()> {
-        if self.index.nodes.contains_key(entry.path) {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
+        let is_executable = match self.index.nodes.get(entry.path) {
+            // Another content of a file leaves its mode as it was, as writing to it would.
+            Some(Node::File { is_executable, .. }) => *is_executable,
+            Some(Node::Directory(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
+            None => entry.mode & 0o100 != 0,
+        };
         let size = io::copy(content, &mut self.bytes)?;
-        let is_executable = entry.mode & 0o100 != 0;
         self.index.insert(entry.path, Node::File { offset: self.end, size, is_executable })?;
         self.end += size;
         Ok(())
@@ -76,7 +78,7 @@ impl Sink for Contents {
 }
 
 impl Index {
-    /// Adds what is not there yet, and the directories above it.
+    /// Adds a file or directory, and the directories above it.
     fn insert(&mut self, path: &Path, node: Node) -> io::Result<()> {
         let mut below = path;
         while let (Some(parent), Some(name)) = (below.parent(), below.file_name()) {
@@ -239,11 +241,22 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_taken_twice() {
+    fn the_last_content_of_a_file_counts() {
+        let mut contents = contents();
+        add(&mut contents, "a/x.yaml", 0o755, "x: 2").expect("taken");
+        let tree = contents.finish().expect("written");
+        let read = |path: &str| tree.read(Path::new(path), Bounds::Anywhere).expect("file");
+        assert_eq!((read("/a/x.yaml"), read("/a/b/run.sh")), (b"x: 2".to_vec(), b"run".to_vec()));
+        let entries = tree.entries(Path::new("/a")).expect("directory");
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[1].kind, EntryKind::File { is_executable: false });
+    }
+
+    #[test]
+    fn files_and_directories_do_not_replace_each_other() {
         let mut contents = contents();
         let kind = |result: io::Result<()>| result.expect_err("refused").kind();
         let exists = io::ErrorKind::AlreadyExists;
-        assert_eq!(kind(add(&mut contents, "a/x.yaml", 0o644, "again")), exists);
         assert_eq!(kind(add(&mut contents, "a/b", 0o644, "a directory")), exists);
         assert_eq!(kind(contents.directory(Path::new("a/x.yaml"))), exists);
         let below = add(&mut contents, "a/x.yaml/y", 0o644, "below a file");

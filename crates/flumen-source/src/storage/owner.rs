@@ -40,11 +40,6 @@ impl Owner {
         Ok(Self { kind, namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
-    /// Whose artifact is published under a path.
-    pub fn of_path(path: &str) -> Option<Self> {
-        parse_path(path).map(|(owner, _)| owner)
-    }
-
     pub(crate) fn namespace(&self) -> &str {
         &self.namespace
     }

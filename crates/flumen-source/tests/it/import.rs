@@ -41,10 +41,36 @@ async fn an_artifact_is_fetched_once() {
     // Without its algorithm a digest is one of SHA-256, and the storage has it.
     import(&stub, Digest::of(BODY).hex(), &storage).await.expect("known");
     assert_eq!(stub.requests(), ["GET /x.tar.gz HTTP/1.1"]);
-    // Another algorithm says nothing about what the storage has.
+    // Of another algorithm nothing is known before the bytes were seen.
     let other = "sha1:c1eb3cb1a30d3a6e0b2ac4d0e5e3e3d33f3a5d1c";
     let error = import(&stub, other, &storage).await.expect_err("another digest");
     assert!(matches!(error, ImportError::DigestMismatch { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_digest_of_any_algorithm_is_remembered_for_as_long_as_the_artifact_is_there() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let storage = Storage::open(scratch.path()).expect("opened");
+    let stub = Stub::start(vec![("200 OK", BODY.to_vec())]);
+    for digest in [
+        "sha512:21b9c6c34401c466769ec75e894d47f3d5eb656358ae836dc6d87b7747af6937\
+         7f8266913427dfcd0027e68873ae8962f8afd943a29ccfacacabd27113a981be",
+        "sha1:0096cb2abf1d7d6711bf29ad90fa5423e5bf3799",
+    ] {
+        assert_eq!(storage.known_as(digest), None);
+        let before = stub.requests().len();
+        for _ in 0..2 {
+            let path = import(&stub, digest, &storage).await.expect("imported");
+            assert_eq!(path, format!("externalartifact/default/app/{digest}.tar.gz"));
+        }
+        assert_eq!(storage.known_as(digest), Some(Digest::of(BODY)));
+        assert_eq!(stub.requests().len(), before + 1, "{digest}");
+    }
+    storage.remove_owner(&owner()).expect("removed");
+    let digest = "sha1:0096cb2abf1d7d6711bf29ad90fa5423e5bf3799";
+    assert_eq!(storage.known_as(digest), None);
+    import(&stub, digest, &storage).await.expect("imported again");
+    assert_eq!(stub.requests().len(), 3);
 }
 
 #[tokio::test]

@@ -322,8 +322,9 @@ async fn signatures_are_asked_for() {
 
     let mut keyless = Source::new(host, &json!({"verify": {"provider": "cosign"}}));
     let error = keyless.verify(&resolved).await.expect_err("no root");
-    let prefix = "failed to verify the signature using provider 'cosign keyless': ";
+    let prefix = "failed to verify the signature using provider 'cosign keyless': the public root of Sigstore is not at hand";
     assert!(error.to_string().starts_with(prefix), "{error}");
+    assert!(error.to_string().contains("spec.verify.trustedRootSecretRef"), "{error}");
     keyless.spec.verify = None;
     assert!(!keyless.verify(&resolved).await.expect("no wish"));
 }

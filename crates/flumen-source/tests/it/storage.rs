@@ -293,6 +293,63 @@ fn damage_is_noticed() {
     assert_eq!(verify(&again.path, &digest), Ok(()));
 }
 
+/// Damage leaves the length as it is, and a blob has more names than the one that is looked at.
+#[test]
+fn damage_is_repaired_wherever_the_content_is_published() {
+    let fixture = Fixture::new();
+    let stored = fixture.put("a", "1.tar.gz", "x");
+    let latest = fixture.storage.publish_again(&owner("a"), &stored, "latest.tar.gz");
+    let latest = latest.expect("linked");
+    let other = fixture.put("b", "2.tar.gz", "x");
+    let digest = stored.digest.to_string();
+    let verify = |path: &str| fixture.storage.verify(path, &digest);
+    let path = fixture.path(&stored.path);
+    let mut bytes = fs::read(&path).expect("published");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&path, bytes).expect("written");
+    let later = SystemTime::now() + Duration::from_secs(1);
+    fs::File::open(&path).and_then(|file| file.set_modified(later)).expect("dated");
+    for path in [&stored.path, &latest, &other.path] {
+        assert!(matches!(verify(path), Err(Unverified::Mismatch { .. })), "{path}");
+    }
+    let error = fixture.storage.tree(&stored.digest).expect_err("damaged");
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    let known = fixture.storage.publish_known(&owner("c"), "3.tar.gz", &stored.digest);
+    assert_eq!(known.expect("looked at"), None, "bad bytes get no more names");
+
+    fixture.storage.remove(&stored.path).expect("removed");
+    assert_eq!(fixture.put("a", "1.tar.gz", "x"), stored);
+    fixture.storage.publish_again(&owner("a"), &stored, "latest.tar.gz").expect("linked");
+    assert_eq!((verify(&stored.path), verify(&latest)), (Ok(()), Ok(())));
+    fixture.storage.tree(&stored.digest).expect("unpacked");
+    // The other owner notices it in its own time.
+    assert!(matches!(verify(&other.path), Err(Unverified::Mismatch { .. })));
+    fixture.storage.remove(&other.path).expect("removed");
+    assert_eq!(fixture.put("b", "2.tar.gz", "x"), other);
+    assert_eq!(verify(&other.path), Ok(()));
+    assert_eq!(fs::metadata(fixture.blob(&stored.digest)).expect("blob").nlink(), 4);
+    for name in ["a", "b"] {
+        fixture.storage.remove_owner(&owner(name)).expect("removed");
+    }
+    assert!(fixture.names("blobs/sha256").is_empty(), "nothing of it is left behind");
+}
+
+#[test]
+fn damage_from_before_a_restart_is_repaired() {
+    let fixture = Fixture::new();
+    let stored = fixture.put("a", "1.tar.gz", "x");
+    let path = fixture.path(&stored.path);
+    let damaged = vec![0; fs::read(&path).expect("published").len()];
+    fs::write(&path, damaged).expect("written");
+    let fixture = fixture.reopen();
+    // Nobody has looked at what was there before.
+    assert_eq!(fixture.put("b", "1.tar.gz", "x").digest, stored.digest);
+    let digest = stored.digest.to_string();
+    assert_eq!(fixture.storage.verify("gitrepository/default/b/1.tar.gz", &digest), Ok(()));
+    fixture.storage.tree(&stored.digest).expect("unpacked");
+}
+
 #[test]
 fn files_of_another_program_are_taken_over() {
     let fixture = Fixture::new();

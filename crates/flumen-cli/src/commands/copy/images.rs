@@ -8,7 +8,7 @@ use std::{
 use flumen_fs::StagedFiles;
 use flumen_object::container_images;
 use flumen_oci::{
-    Location, Reference, Repository, Target,
+    DOCKER_HUB, Location, Reference, Repository, Target,
     artifact::{self, PullOptions},
     copy::Copier,
 };
@@ -23,10 +23,6 @@ use crate::{
     error::{CommandError, Failure},
     listing::to_yaml,
 };
-
-/// Where images come from whose name has no host, and the host that serves them.
-const DEFAULT_HOST: &str = "docker.io";
-const DEFAULT_SERVER: &str = "registry-1.docker.io";
 
 /// One image, as the lock file has it.
 #[derive(Debug, Serialize)]
@@ -163,12 +159,8 @@ impl Route {
     }
 
     fn on_registry(&self, places: &Places) -> Result<(Repository, Target), CommandError> {
-        let mut reference = self.reference.clone();
-        if reference.host == DEFAULT_HOST {
-            DEFAULT_SERVER.clone_into(&mut reference.host);
-        }
-        let target = reference.target();
-        Ok((places.open(&Location::Registry(reference), Side::Image)?, target))
+        let place = Location::Registry(self.reference.clone());
+        Ok((places.open(&place, Side::Image)?, self.reference.target()))
     }
 }
 
@@ -183,14 +175,11 @@ fn parse(image: &str) -> Result<Reference, CommandError> {
     let has_host = image
         .split_once('/')
         .is_some_and(|(first, _)| first.contains(['.', ':']) || first == "localhost");
-    let name = match (has_host, image.contains('/')) {
-        (true, _) => image.to_owned(),
-        (false, true) => format!("{DEFAULT_HOST}/{image}"),
-        (false, false) => format!("{DEFAULT_HOST}/library/{image}"),
-    };
-    let mut reference = Reference::from_name(&name).map_err(|_| {
+    let name = if has_host { image.to_owned() } else { format!("{DOCKER_HUB}/{image}") };
+    let reference = Reference::from_name(&name).map_err(|_| {
         CommandError::failure(format!("`{image}` is not the name of a container image"))
     })?;
+    let mut reference = reference.complete();
     if reference.digest.is_none() && reference.tag.is_none() {
         reference.tag = Some("latest".to_owned());
     }
@@ -206,6 +195,7 @@ mod tests {
         for (image, name) in [
             ("nginx", "docker.io/library/nginx:latest"),
             ("org/app:v1", "docker.io/org/app:v1"),
+            ("docker.io/nginx:1", "docker.io/library/nginx:1"),
             ("localhost/app", "localhost/app:latest"),
             ("registry.example.com:5000/org/app:v1", "registry.example.com:5000/org/app:v1"),
         ] {

@@ -46,16 +46,25 @@ fn gzip(archive: &[u8]) -> Vec<u8> {
 }
 
 fn unpack_bytes(layer: &[u8], budget: Budget) -> Result<Vec<String>> {
+    unpack_by(Rules::Strict, layer, budget)
+}
+
+fn unpack_by(rules: Rules, layer: &[u8], budget: Budget) -> Result<Vec<String>> {
     let mut names = Names::default();
     let mut meter = Meter::new(budget);
-    unpack(&Digest::of(layer), Compression::Gzip, &mut &*layer, &mut meter, &mut names)?;
+    let how = (Compression::Gzip, rules);
+    unpack(&Digest::of(layer), how, &mut &*layer, &mut meter, &mut names)?;
     Ok(names.0)
 }
 
 fn unpack_entries(entries: &[Vec<u8>]) -> Result<Vec<String>> {
+    unpack_bytes(&archive(entries), Budget::default())
+}
+
+fn archive(entries: &[Vec<u8>]) -> Vec<u8> {
     let mut archive = entries.concat();
     archive.resize(archive.len() + 1024, 0);
-    unpack_bytes(&gzip(&archive), Budget::default())
+    gzip(&archive)
 }
 
 #[track_caller]
@@ -107,13 +116,36 @@ fn other_kinds_of_entries_are_refused() {
 }
 
 #[test]
+fn sources_are_unpacked_as_flux_does_it() {
+    let unpack = |entries: &[Vec<u8>]| unpack_by(Rules::Flux, &archive(entries), Budget::default());
+    let link = |name: &str, target: &str| entry(name, EntryType::Symlink, target, b"");
+    let hard = |name: &str, content: &[u8]| entry(name, EntryType::Link, "a", content);
+    let entries =
+        [link("l", "/etc"), file("l"), link("m", "../.."), file("m/b"), file("a"), file("a")];
+    let expected = ["l 755 7", "m/b 755 7", "a 755 7", "a 755 7"];
+    assert_eq!(unpack(&entries).expect("fine"), expected);
+    assert_eq!(unpack(&[file("a"), hard("h", b"")]).expect("fine"), ["a 755 7", "h 755 0"]);
+    for refused in [
+        file("../a"),
+        file("/a"),
+        link("../l", "x"),
+        link("/l", "x"),
+        hard("../h", b""),
+        hard("h", b"content"),
+        entry("d", EntryType::Char, "", b""),
+        entry("p", EntryType::Fifo, "", b""),
+    ] {
+        assert!(matches!(unpack(&[refused]), Err(Error::UnsafeEntry { .. })));
+    }
+    let many = archive(&[link("a", "x"), hard("b", b""), file("c")]);
+    let few = Budget { bytes: 10, files: 2 };
+    let error = unpack_by(Rules::Flux, &many, few).expect_err("too many");
+    assert!(matches!(error, Error::TooManyFiles { limit: 2, .. }), "{error}");
+}
+
+#[test]
 fn budgets_hold_before_anything_is_read() {
     let budget = Budget { bytes: 10, files: 2 };
-    let archive = |entries: &[Vec<u8>]| {
-        let mut archive = entries.concat();
-        archive.resize(archive.len() + 1024, 0);
-        gzip(&archive)
-    };
     let two = archive(&[file("a"), file("b")]);
     assert!(matches!(unpack_bytes(&two, budget), Err(Error::OverBudget { limit: 10, .. })));
     let dir = |name: &str| entry(name, EntryType::Directory, "", b"");
