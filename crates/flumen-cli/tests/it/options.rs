@@ -95,3 +95,18 @@ fn only_wrong_options_end_with_status_two() {
     scratch.check_refused(&["bulid"], 2, &["bulid", "build"]);
     scratch.check_refused(&[], 2, &["Usage: flumen"]);
 }
+
+#[test]
+fn the_server_has_no_short_name_where_flux_has_none() {
+    let scratch = Scratch::new();
+    let said = "✗ unknown shorthand flag: 's' in -s\n";
+    for command in ["get", "reconcile", "suspend", "resume", "tree"] {
+        let outcome = scratch.flumen(&[command, "kustomization", "-s", "https://x.invalid"]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said), "{command}");
+    }
+    let outcome = scratch.flumen(&["events", "-s", "https://x.invalid"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said));
+    let own = ["get", "inventory", "-s", "https://127.0.0.1:9", "--request-timeout=1s"];
+    let outcome = scratch.flumen(&own);
+    assert!(!outcome.stderr.contains("unknown shorthand"), "{}", outcome.stderr);
+}
