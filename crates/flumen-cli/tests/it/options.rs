@@ -97,6 +97,23 @@ fn only_wrong_options_end_with_status_two() {
 }
 
 #[test]
+fn options_may_stand_before_the_command() {
+    let scratch = Scratch::new();
+    let check = |args: &[&str], said: &str| {
+        let outcome = scratch.flumen(args);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said), "{args:?}");
+    };
+    let no_label = "✗ namespace must be a valid DNS label: \"No\"\n";
+    check(&["-n", "No", "get", "ks"], no_label);
+    check(&["--timeout=1s", "--namespace", "No", "reconcile", "source", "git", "x"], no_label);
+    check(&["-n", "apps", "get", "ks", "--frobnicate"], "✗ unknown flag: --frobnicate\n");
+    scratch.check(&["--format", "yaml", "build", "a"], &config_map("a"));
+    for args in [&["--frobnicate", "get", "ks"][..], &["-n", "apps", "frobnicate"]] {
+        scratch.check_refused(args, 2, &["error: unexpected argument", args[0]]);
+    }
+}
+
+#[test]
 fn the_server_has_no_short_name_where_flux_has_none() {
     let scratch = Scratch::new();
     let said = "✗ unknown shorthand flag: 's' in -s\n";
