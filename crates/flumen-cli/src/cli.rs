@@ -123,7 +123,11 @@ fn parse_as<P: Parser>(definition: clap::Command, args: &[OsString]) -> Result<P
 
 /// What `P` derives, with switches of `build` that take a value as those of Go programs do.
 fn definition<P: Parser>() -> clap::Command {
-    P::command().mut_subcommand("build", |build| build.mut_args(accept_value))
+    P::command().mut_subcommand("build", |build| {
+        build
+            .mut_args(accept_value)
+            .mut_subcommand("artifact", |artifact| artifact.mut_args(accept_value))
+    })
 }
 
 /// Whether a message can quote the argument as it is.
