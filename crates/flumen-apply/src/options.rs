@@ -32,6 +32,9 @@ pub struct Options {
     pub keep_going: bool,
     /// What is taken from those who managed an object before.
     pub takeover: Takeover,
+    /// What is taken even from an object that the server refuses, before it is asked once more. This is written although
+    /// nothing else of the stage may be.
+    pub rescue: Takeover,
     /// Differences that do not count.
     pub ignore: IgnoreRules,
     /// What counts as healthy.
@@ -69,6 +72,7 @@ impl Options {
             custom_stage: BTreeSet::new(),
             keep_going: false,
             takeover: Takeover::default(),
+            rescue: Takeover::from_managers(&[]),
             ignore: IgnoreRules::default(),
             health: Arc::default(),
             deployment: None,
@@ -78,9 +82,18 @@ impl Options {
 
     /// The patch that takes fields over from earlier managers of `live`, if there are any.
     pub(crate) fn takes_over(&self, desired: &Node, live: &Node) -> Option<Node> {
+        self.taking(&self.takeover, desired, live)
+    }
+
+    /// The same for those that keep an object from being applied.
+    pub(crate) fn rescues(&self, desired: &Node, live: &Node) -> Option<Node> {
+        self.taking(&self.rescue, desired, live)
+    }
+
+    fn taking(&self, takeover: &Takeover, desired: &Node, live: &Node) -> Option<Node> {
         if self.owner.merges(desired) || self.owner.merges(live) {
             return None;
         }
-        self.takeover.patch(live, &self.owner.manager)
+        takeover.patch(live, &self.owner.manager)
     }
 }

@@ -135,9 +135,14 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "BOOL", default_value = "false", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     no_remote_bases: bool,
 
-    /// Managers whose fields are taken over, beside kubectl
+    /// Manager whose fields are taken over, beside kubectl; can be given more than once
     #[arg(long, value_name = "NAME")]
     override_manager: Vec<String>,
+
+    /// Manager whose fields are taken over at once where the server refuses an object, as they may be why; can be given
+    /// more than once
+    #[arg(long, value_name = "NAME")]
+    override_manager_before_dry_run: Vec<String>,
 
     /// Kinds that are applied before the rest, after definitions and classes: `group/Kind,Kind`
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
@@ -253,6 +258,7 @@ impl ControllerArgs {
             no_cross_namespace_refs: self.no_cross_namespace_refs,
             no_remote_bases: self.no_remote_bases,
             override_managers: self.override_manager.clone(),
+            override_managers_before_dry_run: self.override_manager_before_dry_run.clone(),
             custom_stage_kinds: self.custom_apply_stage_kinds.iter().cloned().collect(),
             defer_unknown_kinds: self.defer_unknown_kinds,
             correct_drift_at_once: self.correct_drift_at_once,

@@ -26,8 +26,6 @@ pub(super) struct AcceptedArgs {
     sops_age_secret: Option<String>,
     #[arg(long, hide = true)]
     sops_vault_configmap: Option<String>,
-    #[arg(long, hide = true)]
-    override_manager_before_dry_run: Vec<String>,
     #[arg(long, hide = true, value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     insecure_kubeconfig_exec: Option<bool>,
     #[arg(long, hide = true, value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -78,7 +76,6 @@ impl AcceptedArgs {
             ),
             ("sops-age-secret", is_set(&self.sops_age_secret)),
             ("sops-vault-configmap", is_set(&self.sops_vault_configmap)),
-            ("override-manager-before-dry-run", !self.override_manager_before_dry_run.is_empty()),
             ("insecure-kubeconfig-exec", self.insecure_kubeconfig_exec == Some(true)),
             ("insecure-kubeconfig-tls", self.insecure_kubeconfig_tls == Some(true)),
             (
