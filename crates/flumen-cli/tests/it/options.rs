@@ -127,3 +127,21 @@ fn the_server_has_no_short_name_where_flux_has_none() {
     let outcome = scratch.flumen(&own);
     assert!(!outcome.stderr.contains("unknown shorthand"), "{}", outcome.stderr);
 }
+
+#[test]
+fn flags_of_the_controller_that_change_nothing_are_named() {
+    let scratch = Scratch::new();
+    let outcome = scratch.flumen(&[
+        "controller",
+        "--kubeconfig=absent",
+        "--events-addr=http://notification-controller",
+        "--kube-api-qps=50",
+        "--artifact-digest-algo=sha256",
+        "--override-manager-before-dry-run=old",
+        "--feature-gates=MigrateAPIVersion=true,GroupChangeLog=true,ObjectLevelWorkloadIdentity=false",
+    ]);
+    assert_eq!(outcome.status, Some(1), "{}", outcome.stderr);
+    let said = "note: has no meaning here, and is ignored: --kube-api-qps, feature gate GroupChangeLog\n\
+                note: is not supported yet, and is ignored: --events-addr, feature gate MigrateAPIVersion\n";
+    assert!(outcome.stderr.starts_with(said), "{}", outcome.stderr);
+}

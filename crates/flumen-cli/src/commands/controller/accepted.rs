@@ -97,3 +97,19 @@ impl AcceptedArgs {
 fn given(flags: &[(&str, bool)]) -> Vec<String> {
     flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| format!("--{name}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    #[test]
+    fn they_are_all_in_the_documentation() {
+        let page = include_str!("../../../../../docs/controller.md");
+        for flag in AcceptedArgs::augment_args(Command::new("controller")).get_arguments() {
+            let name = flag.get_long().expect("a long name");
+            assert!(page.contains(&format!("`--{name}`")), "{name}");
+        }
+    }
+}
