@@ -54,13 +54,14 @@ const CONTROLLER: &str = "flumen={flumen} controller --kubeconfig {kubeconfig} -
     --feature-gates=ExternalArtifact=false,CancelHealthCheckOnNewRevision=false";
 
 /// What is there of the commands of `flux`.
-const FLUX_COMMANDS: [&str; 18] = [
+const FLUX_COMMANDS: [&str; 19] = [
     "get-*",
     "reconcile-*",
     "suspend-*",
     "resume-*",
     "tree-*",
     "events-*",
+    "build-artifact*",
     "push-artifact*",
     "pull-artifact*",
     "list-artifacts*",

@@ -24,6 +24,7 @@ mod owner;
 mod plan;
 mod prune;
 mod report;
+mod rescue;
 mod review;
 mod run;
 mod store;

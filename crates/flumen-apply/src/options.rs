@@ -35,6 +35,9 @@ pub struct Options {
     pub leave_scaled_replicas: bool,
     /// What is taken from those who managed an object before.
     pub takeover: Takeover,
+    /// What is taken even from an object that the server refuses, before it is asked once more. This is written although
+    /// nothing else of the stage may be.
+    pub rescue: Takeover,
     /// Differences that do not count.
     pub ignore: IgnoreRules,
     /// What counts as healthy.
@@ -73,6 +76,7 @@ impl Options {
             keep_going: false,
             leave_scaled_replicas: true,
             takeover: Takeover::default(),
+            rescue: Takeover::from_managers(&[]),
             ignore: IgnoreRules::default(),
             health: Arc::default(),
             deployment: None,
@@ -82,9 +86,18 @@ impl Options {
 
     /// The patch that takes fields over from earlier managers of `live`, if there are any.
     pub(crate) fn takes_over(&self, desired: &Node, live: &Node) -> Option<Node> {
+        self.taking(&self.takeover, desired, live)
+    }
+
+    /// The same for those that keep an object from being applied.
+    pub(crate) fn rescues(&self, desired: &Node, live: &Node) -> Option<Node> {
+        self.taking(&self.rescue, desired, live)
+    }
+
+    fn taking(&self, takeover: &Takeover, desired: &Node, live: &Node) -> Option<Node> {
         if self.owner.merges(desired) || self.owner.merges(live) {
             return None;
         }
-        self.takeover.patch(live, &self.owner.manager)
+        takeover.patch(live, &self.owner.manager)
     }
 }

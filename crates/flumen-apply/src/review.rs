@@ -63,17 +63,28 @@ pub(crate) async fn review<C: Cluster>(
     found: &Live,
     options: &Options,
 ) -> Result<Review, Error> {
-    let owner = &options.owner;
     let Some(resource) = &desired.resource else {
         return Ok(Review::only(Verdict::Defer));
     };
-    let mut live = match found.get(&desired.id.inventory_id()) {
+    let live = match found.get(&desired.id.inventory_id()) {
         Some(Found::AsApplied) => {
             return Ok(Review::only(Verdict::Unchanged { seen: None }));
         }
         Some(Found::Otherwise(live)) => Some(live.clone()),
         None => None,
     };
+    review_live(cluster, desired, resource, live, options).await
+}
+
+/// Reviews one object whose kind is served. `live` is the object as it is now; without it, it is looked for.
+pub(crate) async fn review_live<C: Cluster>(
+    cluster: &C,
+    desired: &Desired,
+    resource: &Resource,
+    mut live: Option<Box<Node>>,
+    options: &Options,
+) -> Result<Review, Error> {
+    let owner = &options.owner;
     // Marks on the object ask what is there before anything is tried.
     if live.is_none() && (owner.leaves_alone(&desired.body) || owner.only_creates(&desired.body)) {
         live = get(cluster, desired, resource).await?;

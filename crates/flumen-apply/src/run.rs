@@ -20,7 +20,8 @@ use crate::{
     kinds::until_served,
     live::Live,
     prune::{delete_all, guard},
-    review::{Verdict, review},
+    rescue::review_or_rescue,
+    review::Verdict,
     wait::{WaitOptions, Waited, until_healthy},
     write::{Written, write},
 };
@@ -148,7 +149,7 @@ impl<C: Cluster, S: InventoryStore> Run<'_, C, S> {
         let Self { cluster, live, options, .. } = &*self;
         let verdicts: Vec<Verdict> = stream::iter(objects)
             .map(|object| async move {
-                let review = review(*cluster, object, live, options).await?;
+                let review = review_or_rescue(*cluster, object, live, options).await?;
                 Ok::<_, Error>(review.verdict)
             })
             .buffered(self.options.concurrency)

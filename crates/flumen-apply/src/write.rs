@@ -53,7 +53,8 @@ pub(crate) async fn write<C: Cluster>(
             until_gone(cluster, &replaced, deadline, &Silent).await?;
         }
         Verdict::Configure { takes_over: true, .. } => {
-            if let Err(error) = take_over(cluster, object, &desired.body, options).await {
+            let patch = |live: &Node| options.takes_over(&desired.body, live);
+            if let Err(error) = take_over(cluster, object, manager, patch).await {
                 return failed("taking over of fields", error);
             }
         }
@@ -107,23 +108,25 @@ async fn delete<C: Cluster>(
     Ok(())
 }
 
-/// Makes the fields of earlier managers ours, so that what is no longer declared goes away.
-async fn take_over<C: Cluster>(
+/// Makes the fields of earlier managers ours, so that what is no longer declared goes away. `patch` says which, for an
+/// object as it is. Returns the object; `None` if it is gone.
+pub(crate) async fn take_over<C: Cluster>(
     cluster: &C,
     object: ObjectName<'_>,
-    body: &Node,
-    options: &Options,
-) -> Result<(), flumen_kube::Error> {
-    for tries_left in (0..TRIES).rev() {
-        let Some(live) = cluster.get(object).await? else { return Ok(()) };
-        let Some(patch) = options.takes_over(body, &live) else { return Ok(()) };
-        match cluster.patch(object, PatchType::Json, &patch, &options.owner.manager).await {
+    manager: &str,
+    patch: impl Fn(&Node) -> Option<Node>,
+) -> Result<Option<Node>, flumen_kube::Error> {
+    let mut tries_left = TRIES;
+    loop {
+        tries_left -= 1;
+        let Some(live) = cluster.get(object).await? else { return Ok(None) };
+        let Some(patch) = patch(&live) else { return Ok(Some(live)) };
+        match cluster.patch(object, PatchType::Json, &patch, manager).await {
             // Someone wrote in between: the patch has to be made again.
             Err(error) if error.is_conflict() && tries_left > 0 => {}
-            done => return done.map(drop),
+            done => return done.map(Some),
         }
     }
-    Ok(())
 }
 
 /// How often an object is looked at that changes under our hands.

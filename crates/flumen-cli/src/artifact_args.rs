@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
+    io::{self, Read as _},
     path::PathBuf,
 };
 
@@ -13,7 +14,10 @@ use flumen_oci::{
 };
 
 use crate::{
-    error::CommandError, key_files::read_text, registry_args::RegistryArgs, size,
+    error::{CommandError, Failure},
+    key_files::read_text,
+    registry_args::RegistryArgs,
+    size,
     verify_args::VerifyArgs,
 };
 
@@ -113,6 +117,21 @@ pub(crate) fn required_url(url: Option<&str>, missing: &str) -> Result<Reference
 pub(crate) fn shown(reference: &Reference) -> String {
     let text = reference.to_string();
     text.strip_prefix("oci://").unwrap_or(&text).to_owned()
+}
+
+/// All of the standard input, if it is no more than this.
+pub(crate) fn standard_input(max: u64) -> Result<Vec<u8>, CommandError> {
+    let mut text = Vec::new();
+    io::stdin()
+        .take(max.saturating_add(1))
+        .read_to_end(&mut text)
+        .map_err(|error| Failure::new(format!("cannot read the standard input: {error}")))?;
+    if text.len() as u64 > max {
+        let message =
+            format!("the standard input is larger than {max} bytes: `--max-size` raises the limit");
+        return Err(CommandError::failure(message));
+    }
+    Ok(text)
 }
 
 /// What is left out of a directory: what the patterns say, or if there are none what always is.

@@ -17,6 +17,7 @@ use crate::{
     },
     error::CommandError,
     flux::usage,
+    leading_options,
     printable::is_unsafe,
 };
 
@@ -28,7 +29,9 @@ const MAX_QUOTED: usize = 1 << 10;
 /// Builds manifests from kustomizations, packs them into artifacts, and brings them to clusters.
 #[derive(Debug, Parser)]
 #[command(name = "flumen", version, disable_help_subcommand = true)]
-#[command(after_help = "Run `flumen <COMMAND> --help` for the options of a command.")]
+#[command(
+    after_help = "Run `flumen <COMMAND> --help` for the options of a command. They may stand before it, too."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -87,7 +90,7 @@ enum BuildCommand {
 
 impl Cli {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, CommandError> {
-        let args: Vec<OsString> = args.collect();
+        let args = leading_options::moved(args.collect(), Self::definition);
         let parsed = if args.get(1).is_some_and(|first| first == "build") {
             parse_as::<BuildCli>(definition::<BuildCli>(), &args).map(
                 |BuildCli { command: BuildCommand::Build(args) }| Self {
@@ -120,7 +123,11 @@ fn parse_as<P: Parser>(definition: clap::Command, args: &[OsString]) -> Result<P
 
 /// What `P` derives, with switches of `build` that take a value as those of Go programs do.
 fn definition<P: Parser>() -> clap::Command {
-    P::command().mut_subcommand("build", |build| build.mut_args(accept_value))
+    P::command().mut_subcommand("build", |build| {
+        build
+            .mut_args(accept_value)
+            .mut_subcommand("artifact", |artifact| artifact.mut_args(accept_value))
+    })
 }
 
 /// Whether a message can quote the argument as it is.

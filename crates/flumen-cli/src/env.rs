@@ -123,6 +123,11 @@ pub(crate) fn docker_config() -> Option<PathBuf> {
     Some(named.or_else(at_home)?.join("config.json"))
 }
 
+/// Where files are put for a moment; `TMPDIR` says it on most systems.
+pub(crate) fn temporary_directory() -> PathBuf {
+    env::temp_dir()
+}
+
 /// The password of private keys; cosign reads it too.
 const COSIGN_PASSWORD: &str = "COSIGN_PASSWORD";
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flumen_api::Kustomization;
+use flumen_api::{Kustomization, SourceKind};
 use flumen_controller::{Key, Kind, is_flux_component};
 use flumen_fs::{DiskTree, EntryKind, Tree as _, clean};
 use flumen_object::Object;
@@ -42,7 +42,7 @@ impl FluxRepository {
     pub(crate) fn find(root: &Path, wanted: Option<&Path>) -> Result<Option<Self>, CommandError> {
         let mut search = Search { found: Vec::new(), left: MAX_DIRECTORIES };
         search.look(root, &mut PathBuf::new(), 0);
-        let wanted = wanted.map(|path| clean(path).into_owned());
+        let wanted = wanted.map(from_root);
         let entry = |sync: &Path| sync.parent().unwrap_or(Path::new("")).to_owned();
         let is_wanted = |sync: &&PathBuf| wanted.as_ref().is_none_or(|path| entry(sync) == *path);
         let root_name = root.display();
@@ -90,26 +90,45 @@ impl FluxRepository {
         if !bootstrap.objects.iter().any(|object| is_of_kind(object, "Kustomization")) {
             bootstrap.objects.extend(self.default_sync()?);
         }
+        let mut kustomizations = Vec::new();
         for object in &bootstrap.objects {
-            if !is_of_kind(object, "Kustomization") {
-                continue;
+            if is_of_kind(object, "Kustomization") {
+                let read = flumen_api::read::<Kustomization>(&as_json(&object.node)?);
+                kustomizations.push(read.map_err(|malformed| Failure::new(malformed.to_string()))?);
             }
-            let read = flumen_api::read::<Kustomization>(&as_json(&object.node)?)
-                .map_err(|malformed| Failure::new(malformed.to_string()))?;
-            let source = &read.spec.source_ref;
-            let kind = match source.kind {
-                flumen_api::SourceKind::GitRepository => Kind::GitRepository,
-                flumen_api::SourceKind::OciRepository => Kind::OciRepository,
-                _ => continue,
-            };
-            let key = Key::new(kind, read.source_namespace(), &source.name);
-            bootstrap.sources.insert(key, self.root.clone());
-            let metadata = &read.metadata;
-            bootstrap.owner.get_or_insert_with(|| {
+        }
+        let sync = self.sync_of(&kustomizations);
+        bootstrap.sources.extend(sync.and_then(source_of).map(|key| (key, self.root.clone())));
+        bootstrap.owner =
+            sync.or(kustomizations.first()).map(|Kustomization { metadata, .. }| {
                 Key::new(Kind::Kustomization, &metadata.namespace, &metadata.name)
             });
-        }
         Ok(bootstrap)
+    }
+
+    /// The one whose source is this repository, because it builds the entry point. Others may build anything.
+    ///
+    /// Where the entry point is the root, a Kustomization of another repository may have the same path. The one
+    /// that `flux bootstrap` writes is named after its namespace.
+    fn sync_of<'k>(&self, kustomizations: &'k [Kustomization]) -> Option<&'k Kustomization> {
+        let builds_entry =
+            |one: &&Kustomization| from_root(Path::new(&one.spec.path)) == self.entry;
+        kustomizations
+            .iter()
+            .filter(builds_entry)
+            .min_by_key(|Kustomization { metadata, .. }| metadata.name != metadata.namespace)
+    }
+
+    /// What to say if nothing tells which source this repository is.
+    pub(crate) fn unsourced(&self) -> CommandError {
+        let (sync, entry) = (self.sync.display(), self.entry.display());
+        let message = format!(
+            "no Kustomization in `{sync}` builds `./{entry}` from a GitRepository or OCIRepository, so that none is \
+             known to be this repository"
+        );
+        let hint = "`spec.path` is the directory of the cluster, from the root of the repository; \
+                    `--source NAMESPACE/NAME=DIR` names the source otherwise";
+        Failure::new(message).hint(hint).into()
     }
 
     /// What `flux bootstrap` would write into a sync that is still empty, as it is in templates of repositories.
@@ -138,6 +157,24 @@ impl FluxRepository {
         }
         Ok(objects)
     }
+}
+
+/// A path in a repository as it leads from the root, which itself is empty.
+fn from_root(path: &Path) -> PathBuf {
+    let below = clean(path);
+    let below = below.strip_prefix("/").unwrap_or(&below);
+    if below == Path::new(".") { PathBuf::new() } else { below.to_owned() }
+}
+
+/// The source of a Kustomization, if a directory can stand for it.
+fn source_of(kustomization: &Kustomization) -> Option<Key> {
+    let source = &kustomization.spec.source_ref;
+    let kind = match source.kind {
+        SourceKind::GitRepository => Kind::GitRepository,
+        SourceKind::OciRepository => Kind::OciRepository,
+        SourceKind::Bucket | SourceKind::ExternalArtifact => return None,
+    };
+    Some(Key::new(kind, kustomization.source_namespace(), &source.name))
 }
 
 /// Definitions, namespaces, and what the controller reads. Anything else comes from the controller itself.
@@ -172,5 +209,85 @@ impl Search {
                 below.pop();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What a repository with this sync in `flux-system` below `entry` begins with.
+    fn begin(entry: &str, sync: &str) -> (FluxRepository, Bootstrap) {
+        let root = tempfile::tempdir().expect("a directory");
+        let system = root.path().join(entry).join("flux-system");
+        fs::create_dir_all(&system).expect("created");
+        fs::write(system.join("kustomization.yaml"), "resources: [gotk-sync.yaml]\n")
+            .expect("written");
+        fs::write(system.join(SYNC), sync).expect("written");
+        let found = FluxRepository::find(root.path(), Some(Path::new(entry))).expect("searched");
+        let repository = found.expect("a repository for Flux");
+        let bootstrap = repository.bootstrap(&Ui::new()).expect("built");
+        (repository, bootstrap)
+    }
+
+    fn kustomization(name: &str, path: &str, source: &str) -> String {
+        format!(
+            "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+             metadata: {{name: {name}, namespace: flux-system}}\n\
+             spec: {{interval: 1m, prune: true, path: {path}, sourceRef: {source}}}\n"
+        )
+    }
+
+    #[track_caller]
+    fn check(entry: &str, kustomizations: &[(&str, &str, &str)], source: &str, owner: &str) {
+        let sync: Vec<String> = kustomizations
+            .iter()
+            .map(|(name, path, source)| kustomization(name, path, source))
+            .collect();
+        let (repository, bootstrap) = begin(entry, &sync.concat());
+        let sources: Vec<String> = bootstrap.sources.keys().map(ToString::to_string).collect();
+        assert_eq!(sources.join(", "), source);
+        assert!(bootstrap.sources.values().all(|directory| *directory == repository.root));
+        let found = bootstrap.owner.map(|key| key.to_string());
+        assert_eq!(found.as_deref(), Some(owner));
+    }
+
+    #[test]
+    fn only_the_source_of_the_entry_point_is_the_repository() {
+        let own = "{kind: GitRepository, name: fleet}";
+        let foreign = "{kind: OCIRepository, name: podinfo}";
+        check(
+            "clusters/a",
+            &[
+                ("podinfo", "./deploy", foreign),
+                ("cluster", "./clusters/a/", own),
+                ("apps", "./apps", own),
+            ],
+            "GitRepository/flux-system/fleet",
+            "Kustomization/flux-system/cluster",
+        );
+        // At the root, others may have the same path.
+        check(
+            ".",
+            &[("podinfo", "./", foreign), ("flux-system", "/", own)],
+            "GitRepository/flux-system/fleet",
+            "Kustomization/flux-system/flux-system",
+        );
+        check(
+            "clusters/a",
+            &[("cluster", "clusters/b", own)],
+            "",
+            "Kustomization/flux-system/cluster",
+        );
+    }
+
+    #[test]
+    fn a_sync_that_names_no_source_of_its_own_is_told_what_to_do() {
+        let source = "{kind: GitRepository, name: fleet}";
+        let (repository, _) = begin("clusters/a", &kustomization("cluster", "clusters/b", source));
+        let message = repository.unsourced().message();
+        assert!(message.contains("`clusters/a/flux-system` builds `./clusters/a`"), "{message}");
     }
 }

@@ -28,6 +28,7 @@ mod interrupt;
 mod inventory_args;
 mod key_files;
 mod kustomizer_config;
+mod leading_options;
 mod listing;
 mod live_view;
 mod local_controller;

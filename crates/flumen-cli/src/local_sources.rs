@@ -50,6 +50,11 @@ impl LocalSource {
         Ok(self)
     }
 
+    /// Whether somebody else makes the source that it stands for.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named.is_some()
+    }
+
     /// Adds the sources that it stands for, of either kind that comes from elsewhere.
     pub(crate) fn add_to(&self, sources: &mut BTreeMap<Key, PathBuf>) -> Result<(), CommandError> {
         if !self.directory.is_dir() {

@@ -46,7 +46,7 @@ pub(crate) fn assemble(
     let (news, mut heard) = mpsc::unbounded_channel();
     let (kustomize_events, post_kustomize) = Recorder::new(client.clone(), "kustomize-controller");
     let (source_events, post_sources) = Recorder::new(client.clone(), "source-controller");
-    let takeover = kustomization::takeover(&options.override_managers);
+    let takeover = kustomization::takeover(&options);
     let hand = Hand {
         manager: kustomization::MANAGER.to_owned(),
         group: kustomization::GROUP.to_owned(),

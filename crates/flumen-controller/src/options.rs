@@ -60,6 +60,8 @@ pub struct Options {
     pub no_remote_bases: bool,
     /// Managers whose fields are taken over, beside kubectl.
     pub override_managers: Vec<String>,
+    /// Others whose fields are taken over even where they keep an object from being applied.
+    pub override_managers_before_dry_run: Vec<String>,
     /// Kinds that are applied before the rest.
     pub custom_stage_kinds: BTreeSet<GroupKind>,
     /// Variables that nobody sets are errors.
@@ -112,6 +114,7 @@ impl Default for Options {
             no_cross_namespace_refs: false,
             no_remote_bases: false,
             override_managers: Vec::new(),
+            override_managers_before_dry_run: Vec::new(),
             custom_stage_kinds: BTreeSet::new(),
             strict_substitutions: true,
             defer_unknown_kinds: true,

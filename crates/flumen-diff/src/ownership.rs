@@ -73,6 +73,17 @@ impl Default for Takeover {
 }
 
 impl Takeover {
+    /// Takes the fields of managers whose names begin with one of these, and nothing else. An empty one would
+    /// mean everybody, and does not count.
+    pub fn from_managers(prefixes: &[String]) -> Self {
+        let both = |prefix: &String| {
+            [Operation::Apply, Operation::Update]
+                .map(|operation| FormerManager { prefix: prefix.clone(), operation })
+        };
+        let managers = prefixes.iter().filter(|prefix| !prefix.is_empty()).flat_map(both).collect();
+        Self { annotations: Vec::new(), labels: Vec::new(), managers }
+    }
+
     /// Whether fields of this manager become the owner's.
     pub(crate) fn takes_from(&self, manager: Manager<'_>) -> bool {
         self.managers.iter().any(|former| former.covers(manager))
@@ -213,6 +224,22 @@ mod tests {
                  fieldsV1: {'f:a': {'f:x': {}, 'f:y': {}}, 'f:b': {}}}",
             ),
         );
+    }
+
+    #[test]
+    fn managers_are_named_by_the_beginnings_of_their_names() {
+        let takeover = Takeover::from_managers(&["old-".to_owned(), String::new()]);
+        let live = node(
+            "{metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}, managedFields: [\
+             {manager: old-controller, operation: Update, fieldsV1: {'f:a': {}}}, \
+             {manager: old-tool, operation: Apply, fieldsV1: {'f:b': {}}}, \
+             {manager: kubectl, operation: Apply, fieldsV1: {'f:c': {}}}]}}",
+        );
+        let patch = takeover.patch(&live, OWNER).expect("a patch");
+        let expected = "[{op: replace, path: /metadata/managedFields, value: [\
+                        {manager: kubectl, operation: Apply, fieldsV1: {'f:c': {}}}, \
+                        {manager: flumen, operation: Apply, fieldsV1: {'f:a': {}, 'f:b': {}}}]}]";
+        assert!(same_value(&patch, &node(expected)), "{patch:?}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use self::{
     pack::{Packed, pack_encrypted, pack_yaml},
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
     read::Image,
-    tree::{TreeOptions, pack_path, pack_text},
+    tree::{TreeOptions, pack_path, pack_text, text_file_name},
     unpack::{FileEntry, Sink},
 };
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flumen_apply::{Error, Outcome};
+use flumen_diff::Takeover;
 use flumen_testkit::{Fault, FaultPlan, KubeRequest};
 
 use crate::fixture::{Fixture, config_map};
@@ -30,6 +31,75 @@ async fn edits_of_what_we_declare_are_reverted_and_others_stay() {
     assert_eq!(fixture.applied(&config_map("c", "1")).await, "ConfigMap/c configured");
     let data = fixture.kubectl(&["get", "cm", "c", "-o", "jsonpath={.data}"]);
     assert_eq!(data, r#"{"key":"1","theirs":"x"}"#);
+}
+
+/// A Deployment with these containers, all of one image.
+fn deployment(containers: &[&str]) -> String {
+    let containers: Vec<String> =
+        containers.iter().map(|name| format!("{{name: {name}, image: a}}")).collect();
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec:\n  \
+         selector: {{matchLabels: {{app: d}}}}\n  template:\n    metadata: {{labels: {{app: d}}}}\n    \
+         spec: {{containers: [{}]}}\n",
+        containers.join(", ")
+    )
+}
+
+/// Somebody has removed a container and put it back with another image. It is theirs from then on, except for the image,
+/// which we have set again: without that, what is theirs is no container.
+async fn with_a_container_of_somebody_else(fixture: &Fixture) {
+    fixture.applied(&deployment(&["main", "side"])).await;
+    let path = "/spec/template/spec/containers";
+    for patch in [
+        format!(r#"[{{"op":"remove","path":"{path}/1"}}]"#),
+        format!(r#"[{{"op":"add","path":"{path}/-","value":{{"name":"side","image":"b"}}}}]"#),
+    ] {
+        let manager = "--field-manager=old-controller";
+        fixture.kubectl(&["patch", "deployment", "d", "--type=json", manager, "-p", &patch]);
+    }
+    let done = fixture.applied(&deployment(&["main", "side"])).await;
+    assert_eq!(done, "Deployment/d configured");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_makes_an_object_invalid_is_taken_over_if_its_manager_is_named() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    with_a_container_of_somebody_else(&fixture).await;
+    let managers = ["old-controller".to_owned()];
+    let containers = |fixture: &Fixture| {
+        let path = "jsonpath={.spec.template.spec.containers[*].name}";
+        fixture.kubectl(&["get", "deployment", "d", "-o", path])
+    };
+
+    // After the dry run is too late for it.
+    fixture.options.takeover = Takeover::from_managers(&managers);
+    let error = fixture.apply(&deployment(&["main"])).await.expect_err("no container");
+    assert!(error.to_string().contains("Required value"), "{error}");
+    assert_eq!(containers(&fixture), "main side");
+
+    fixture.options.rescue = Takeover::from_managers(&managers);
+    assert_eq!(fixture.applied(&deployment(&["main"])).await, "Deployment/d configured");
+    assert_eq!(containers(&fixture), "main");
+    assert_eq!(fixture.applied(&deployment(&["main"])).await, "Deployment/d unchanged");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_taken_over_for_a_plan_or_from_objects_that_are_merged() {
+    let Some(mut fixture) = Fixture::new().await else { return };
+    with_a_container_of_somebody_else(&fixture).await;
+    fixture.options.rescue = Takeover::from_managers(&["old-".to_owned()]);
+    let managers = |fixture: &Fixture| {
+        let path = "jsonpath={.metadata.managedFields[*].manager}";
+        fixture.kubectl(&["get", "deployment", "d", "-o", path])
+    };
+    let plan = fixture.plan(&deployment(&["main"])).await;
+    assert!(plan.objects.iter().all(|planned| planned.error.is_some()), "{plan:?}");
+    assert!(managers(&fixture).contains("old-controller"));
+
+    let mark = "metadata: {annotations: {inventory.kustomizer.dev/ssa: Merge}, name: d}";
+    let merged = deployment(&["main"]).replacen("metadata: {name: d}", mark, 1);
+    fixture.apply(&merged).await.expect_err("no container");
+    assert!(managers(&fixture).contains("old-controller"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

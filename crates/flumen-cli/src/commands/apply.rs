@@ -67,6 +67,9 @@ enum What {
 
 /// The same, in kustomizer's words
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  flumen apply inventory app -n apps -k overlays/production --prune --wait")]
 struct NamedArgs {
     /// Name of the inventory
     #[arg(value_name = "NAME", value_parser = parse_name)]

@@ -1,11 +1,14 @@
 //! `flumen build`: kustomizations in, manifests out.
 
+mod artifact;
+
 use std::{ffi::OsString, path::Path, sync::Arc};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use flumen_fs::DiskTree;
 use flumen_kustomize::{LoadRestriction, Options, Reorder, Session};
 
+use self::artifact::ArtifactArgs;
 use crate::{
     env,
     error::CommandError,
@@ -21,7 +24,7 @@ use crate::{
 /// paths. Nothing is printed or written unless every path builds, nothing contacts the network unless
 /// `--remote` says so, and no program is started.
 #[derive(Debug, Args)]
-#[command(args_override_self = true, verbatim_doc_comment)]
+#[command(args_override_self = true, args_conflicts_with_subcommands = true, verbatim_doc_comment)]
 #[command(after_help = "\
 Examples:
   # The current directory
@@ -40,6 +43,9 @@ Examples:
   flumen build --remote overlays/production
   flumen build --remote 'https://git.example.com/org/app//deploy?ref=v1.2.0'")]
 pub(crate) struct BuildArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+
     /// Directories that hold a kustomization file
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<OsString>,
@@ -83,6 +89,12 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     functions: FunctionArgs,
+}
+
+/// Something else than objects. These words are paths everywhere but in the first place.
+#[derive(Debug, Subcommand)]
+enum What {
+    Artifact(ArtifactArgs),
 }
 
 #[derive(Debug, Args)]
@@ -164,6 +176,9 @@ enum ReorderOutput {
 }
 
 pub(crate) fn run(args: &BuildArgs, ui: &Ui) -> Result<(), CommandError> {
+    if let Some(What::Artifact(args)) = &args.what {
+        return artifact::run(args, ui);
+    }
     args.functions.refuse_programs()?;
     let options = args.options();
     let destination = Destination::new(args.output.as_deref(), &DiskTree);

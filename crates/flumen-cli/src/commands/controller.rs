@@ -17,6 +17,7 @@ use flumen_source::Retention;
 use self::{
     accepted::AcceptedArgs,
     election::ElectionArgs,
+    gates::Effect,
     logs::LogArgs,
     values::{address, default_listen, go_bool, go_duration, listen},
 };
@@ -35,23 +36,31 @@ use crate::{
 ///
 /// Serves `OCIRepository`, `GitRepository`, `ExternalArtifact` and `Kustomization` as Flux does, on the cluster of the
 /// kubeconfig, or on the one that it runs in. The definitions of these kinds must be there. Logs go to stderr, a line for
-/// each outcome. All flags of Flux's source-controller and kustomize-controller are accepted.
+/// each outcome. All flags of Flux's source-controller and kustomize-controller are accepted; a note names those that were
+/// given and change nothing here.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
+// The client needs no namespace of its own, and one that is watched is named elsewhere.
+#[command(mut_arg("namespace", |arg| arg.hide(true)))]
 #[command(after_help = "\
 Examples:
   # Beside a cluster, with its artifacts in a directory
   flumen controller --kubeconfig ~/.kube/config --storage-path ./artifacts
 
   # As Flux behaves: unknown kinds fail, drift waits for the interval, everything may be pruned
-  flumen controller --defer-unknown-kinds=false --correct-drift-at-once=false --prune-guard=off")]
+  flumen controller --defer-unknown-kinds=false --correct-drift-at-once=false --prune-guard=off \\
+    --feature-gates=ExternalArtifact=false,CancelHealthCheckOnNewRevision=false
+
+  # One of several, of which one works at a time
+  RUNTIME_NAMESPACE=flux-system flumen controller --enable-leader-election")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ControllerArgs {
     /// Directory of artifacts; the default is `STORAGE_PATH`, then `/data`
     #[arg(long, visible_alias = "storage", value_name = "DIR")]
     storage_path: Option<PathBuf>,
 
-    /// Address at which artifacts are served to others; the default in a Pod is `:9090`, elsewhere they are not
+    /// Address at which artifacts are served to others; the default is `STORAGE_ADDRESS`, then `:9090` in a Pod, and
+    /// elsewhere they are not
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     storage_addr: Option<SocketAddr>,
 
@@ -79,12 +88,13 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', hide = true)]
     ssh_hostkey_algos: Vec<String>,
 
-    /// Address for metrics, `0` for none; the default in a Pod is `:8080`, elsewhere `127.0.0.1:8080` if that is free
+    /// Address for metrics, `0` for none; the default is `METRICS_ADDR`, then `:8080` in a Pod, and elsewhere
+    /// `127.0.0.1:8080` if that is free
     #[arg(long, value_name = "ADDRESS", value_parser = listen)]
     metrics_addr: Option<Listen>,
 
-    /// Address for `/healthz` and `/readyz`, `0` for none; the default in a Pod is `:9440`, elsewhere `127.0.0.1:9440`
-    /// if that is free
+    /// Address for `/healthz` and `/readyz`, `0` for none; the default is `:9440` in a Pod, and elsewhere
+    /// `127.0.0.1:9440` if that is free
     #[arg(long, value_name = "ADDRESS", value_parser = listen)]
     health_addr: Option<Listen>,
 
@@ -92,7 +102,7 @@ pub(crate) struct ControllerArgs {
     #[arg(long)]
     takeover: bool,
 
-    /// Passes that work at the same time; those that only wait do not count
+    /// Passes over objects of all kinds that work at the same time; those that only wait do not count
     #[arg(long, value_name = "NUMBER", default_value_t = 16)]
     concurrent: usize,
 
@@ -144,9 +154,14 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "BOOL", default_value = "false", value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     no_remote_bases: bool,
 
-    /// Managers whose fields are taken over, beside kubectl
+    /// Manager whose fields are taken over, beside kubectl; can be given more than once
     #[arg(long, value_name = "NAME")]
     override_manager: Vec<String>,
+
+    /// Manager whose fields are taken over at once where the server refuses an object, as they may be why; can be given
+    /// more than once
+    #[arg(long, value_name = "NAME")]
+    override_manager_before_dry_run: Vec<String>,
 
     /// Kinds that are applied before the rest, after definitions and classes: `group/Kind,Kind`
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
@@ -164,11 +179,12 @@ pub(crate) struct ControllerArgs {
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     prune_guard: String,
 
-    /// Switches of Flux: `Name=true,Other=false`
+    /// Switches of Flux: `Name=true,Other=false`. On here and off in Flux are `ExternalArtifact` and
+    /// `CancelHealthCheckOnNewRevision`
     #[arg(long, value_name = "GATES", value_delimiter = ',')]
     feature_gates: Vec<String>,
 
-    /// Answer a source from a directory, `NAMESPACE/NAME=DIR`, and follow what changes in it
+    /// Answer a source from a directory, `NAMESPACE/NAME=DIR`, and follow what changes in it; can be given more than once
     #[arg(long, value_name = "SOURCE=DIR", value_parser = LocalSource::parse_named)]
     source: Vec<LocalSource>,
 
@@ -263,6 +279,7 @@ impl ControllerArgs {
             no_cross_namespace_refs: self.no_cross_namespace_refs,
             no_remote_bases: self.no_remote_bases,
             override_managers: self.override_manager.clone(),
+            override_managers_before_dry_run: self.override_manager_before_dry_run.clone(),
             custom_stage_kinds: self.custom_apply_stage_kinds.iter().cloned().collect(),
             defer_unknown_kinds: self.defer_unknown_kinds,
             correct_drift_at_once: self.correct_drift_at_once,
@@ -270,14 +287,19 @@ impl ControllerArgs {
             ..Options::default()
         };
         let mut without_meaning = self.accepted.without_meaning();
+        let mut unsupported = self.accepted.unsupported();
         for gate in self.feature_gates.iter().filter(|gate| !gate.is_empty()) {
-            without_meaning.extend(gates::set(&mut options, gate)?);
+            match gates::set(&mut options, gate)? {
+                Effect::Set => {}
+                Effect::WithoutMeaning(gate) => without_meaning.push(gate),
+                Effect::Unsupported(gate) => unsupported.push(gate),
+            }
         }
         for source in &self.source {
             source.add_to(&mut options.local_sources)?;
         }
         note(ui, "has no meaning here", &without_meaning);
-        note(ui, "is not supported yet", &self.accepted.unsupported());
+        note(ui, "is not supported yet", &unsupported);
         Ok(options)
     }
 

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -19,7 +18,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, ignore, required_url, shown},
+    artifact_args::{ReadArgs, ignore, required_url, shown, standard_input},
     env,
     error::{CommandError, Failure, go_reason},
     key_files::{self, read_text},
@@ -286,26 +285,10 @@ impl ArtifactArgs {
     fn pack_tree(&self, path: &Path) -> Result<Packed, CommandError> {
         let metadata = self.metadata()?;
         if path == Path::new("-") {
-            return Ok(pack_text(&self.standard_input()?, &metadata)?);
+            // No more than those may read who pull it.
+            return Ok(pack_text(&standard_input(self.read.max_size())?, &metadata)?);
         }
         Ok(pack_path(path, &self.tree.options(self.reproducible), &metadata)?)
-    }
-
-    /// No more than those may read who pull it.
-    fn standard_input(&self) -> Result<Vec<u8>, CommandError> {
-        let max = self.read.max_size();
-        let mut text = Vec::new();
-        io::stdin()
-            .take(max.saturating_add(1))
-            .read_to_end(&mut text)
-            .map_err(|error| Failure::new(format!("cannot read the standard input: {error}")))?;
-        if text.len() as u64 > max {
-            let message = format!(
-                "the standard input is larger than {max} bytes: `--max-size` raises the limit"
-            );
-            return Err(CommandError::failure(message));
-        }
-        Ok(text)
     }
 
     async fn pack_built(&self, ui: &Ui) -> Result<Packed, CommandError> {

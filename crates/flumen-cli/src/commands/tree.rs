@@ -57,8 +57,11 @@ struct KustomizationArgs {
     output: OutputArgs,
 }
 
-/// `ArtifactGenerator`
+/// Show what an `ArtifactGenerator` has made
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  flumen tree artifact generator apps -n apps")]
 struct ArtifactArgs {
     #[command(subcommand)]
     what: Generator,

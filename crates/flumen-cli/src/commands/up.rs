@@ -43,8 +43,8 @@ const UNTIL: &str = "running until Ctrl-C";
 /// and applied; then it is shown what runs, on a terminal for as long as it runs. When a cluster runs already, DIR goes to that one.
 ///
 /// If DIR is a repository for Flux (it has `flux-system/gotk-sync.yaml` somewhere), the controller runs as well and reconciles
-/// the sources and Kustomizations of it. The repository's own source is answered from DIR: nothing is cloned, and what you
-/// save is delivered at once.
+/// the sources and Kustomizations of it. The repository's own source, from which the entry point is built, is answered from
+/// DIR: nothing is cloned, and what you save is delivered at once.
 ///
 /// Runs until Ctrl-C. What it holds is kept, and the next `up` goes on with it.
 #[derive(Debug, Args)]
@@ -339,7 +339,11 @@ impl UpArgs {
         let mut bootstrap = match (&repository, directory) {
             (Some(repository), _) => {
                 ui.step(&format!("entry point {}", repository.entry().display()));
-                repository.bootstrap(ui)?
+                let bootstrap = repository.bootstrap(ui)?;
+                if bootstrap.sources.is_empty() && !self.source.iter().any(LocalSource::is_named) {
+                    return Err(repository.unsourced());
+                }
+                bootstrap
             }
             (None, None) if self.source.is_empty() => return Ok(Order::Serve),
             (None, None) => Bootstrap::default(),

@@ -8,6 +8,10 @@ use crate::{error::CommandError, ui::Ui};
 
 /// Print the version of flumen and of the kustomize it agrees with
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  flumen version
+  flumen version -o short")]
 pub(crate) struct VersionArgs {
     /// How to print it
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]

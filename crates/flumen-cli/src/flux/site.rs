@@ -20,7 +20,9 @@ const MAX_LABEL: usize = 63;
 #[command(
     next_help_heading = "Cluster",
     mut_arg("namespace", |arg| arg.help("Namespace of the objects; the default is \
-        `FLUX_SYSTEM_NAMESPACE`, and `flux-system` without it"))
+        `FLUX_SYSTEM_NAMESPACE`, and `flux-system` without it")),
+    // In `flux`, `-s` stands for something else wherever it stands for anything.
+    mut_arg("server", |arg| arg.short(None::<char>))
 )]
 pub(crate) struct SiteArgs {
     /// How long the whole may take, such as 30s or 2m

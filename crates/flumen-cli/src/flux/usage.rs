@@ -16,9 +16,15 @@ const GET: &str = "get";
 /// What `get` shows that Flux has not.
 const OURS: [&str; 3] = ["inventory", "inventories", "inv"];
 
+/// A command of Flux in a group that is ours.
+const BUILD_ARTIFACT: [&str; 2] = ["build", "artifact"];
+
 /// Whether these arguments are those of a command of Flux.
 pub(crate) fn is_flux(args: &[OsString]) -> bool {
     let mut words = args.iter().skip(1).map(|arg| arg.to_str().unwrap_or_default());
+    if words.clone().take(2).eq(BUILD_ARTIFACT) {
+        return true;
+    }
     let command = words.next().unwrap_or_default();
     COMMANDS.contains(&command) && !(command == GET && words.any(|word| OURS.contains(&word)))
 }

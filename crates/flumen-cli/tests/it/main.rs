@@ -7,6 +7,7 @@
 #[cfg(unix)]
 mod apiserver;
 mod artifact;
+mod build_artifact;
 mod cluster;
 mod component;
 mod copy;

@@ -95,3 +95,53 @@ fn only_wrong_options_end_with_status_two() {
     scratch.check_refused(&["bulid"], 2, &["bulid", "build"]);
     scratch.check_refused(&[], 2, &["Usage: flumen"]);
 }
+
+#[test]
+fn options_may_stand_before_the_command() {
+    let scratch = Scratch::new();
+    let check = |args: &[&str], said: &str| {
+        let outcome = scratch.flumen(args);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said), "{args:?}");
+    };
+    let no_label = "✗ namespace must be a valid DNS label: \"No\"\n";
+    check(&["-n", "No", "get", "ks"], no_label);
+    check(&["--timeout=1s", "--namespace", "No", "reconcile", "source", "git", "x"], no_label);
+    check(&["-n", "apps", "get", "ks", "--frobnicate"], "✗ unknown flag: --frobnicate\n");
+    scratch.check(&["--format", "yaml", "build", "a"], &config_map("a"));
+    for args in [&["--frobnicate", "get", "ks"][..], &["-n", "apps", "frobnicate"]] {
+        scratch.check_refused(args, 2, &["error: unexpected argument", args[0]]);
+    }
+}
+
+#[test]
+fn the_server_has_no_short_name_where_flux_has_none() {
+    let scratch = Scratch::new();
+    let said = "✗ unknown shorthand flag: 's' in -s\n";
+    for command in ["get", "reconcile", "suspend", "resume", "tree"] {
+        let outcome = scratch.flumen(&[command, "kustomization", "-s", "https://x.invalid"]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said), "{command}");
+    }
+    let outcome = scratch.flumen(&["events", "-s", "https://x.invalid"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), said));
+    let own = ["get", "inventory", "-s", "https://127.0.0.1:9", "--request-timeout=1s"];
+    let outcome = scratch.flumen(&own);
+    assert!(!outcome.stderr.contains("unknown shorthand"), "{}", outcome.stderr);
+}
+
+#[test]
+fn flags_of_the_controller_that_change_nothing_are_named() {
+    let scratch = Scratch::new();
+    let outcome = scratch.flumen(&[
+        "controller",
+        "--kubeconfig=absent",
+        "--events-addr=http://notification-controller",
+        "--kube-api-qps=50",
+        "--artifact-digest-algo=sha256",
+        "--override-manager-before-dry-run=old",
+        "--feature-gates=MigrateAPIVersion=true,GroupChangeLog=true,ObjectLevelWorkloadIdentity=false",
+    ]);
+    assert_eq!(outcome.status, Some(1), "{}", outcome.stderr);
+    let said = "note: has no meaning here, and is ignored: --kube-api-qps, feature gate GroupChangeLog\n\
+                note: is not supported yet, and is ignored: --events-addr, feature gate MigrateAPIVersion\n";
+    assert!(outcome.stderr.starts_with(said), "{}", outcome.stderr);
+}

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use flumen_api::{DeletionPolicy, Kustomization, KustomizationSpec};
 use flumen_apply::{Owner, Prune, Watched};
-use flumen_diff::{FormerManager, IgnoreRule, IgnoreRules, Operation, Selector, Takeover};
+use flumen_diff::{IgnoreRule, IgnoreRules, Selector, Takeover};
 use flumen_health::{HealthCheck, HealthRules};
 
 use super::{
     GROUP, MANAGER, failure::Failure, finalize, late::fails_unknown_kinds, outcome::INVALID_CEL,
     target::Target,
 };
-use crate::{Controller, Key};
+use crate::{Controller, Key, Options};
 
 /// Who applies the objects of a Kustomization.
 pub fn owner(key: &Key) -> Owner {
@@ -24,12 +24,10 @@ pub fn owner(key: &Key) -> Owner {
 }
 
 /// Whose fields become ours: those of kubectl, and of the managers that flags name.
-pub(crate) fn takeover(managers: &[String]) -> Takeover {
+pub(crate) fn takeover(options: &Options) -> Takeover {
     let mut takeover = Takeover::default();
-    for manager in managers {
-        for operation in [Operation::Apply, Operation::Update] {
-            takeover.managers.push(FormerManager { prefix: manager.clone(), operation });
-        }
+    for managers in [&options.override_managers, &options.override_managers_before_dry_run] {
+        takeover.managers.extend(Takeover::from_managers(managers).managers);
     }
     takeover
 }
@@ -83,6 +81,7 @@ pub(super) fn apply_options(
         (true, _) => Prune::Unguarded,
     };
     options.takeover = controller.takeover.clone();
+    options.rescue = Takeover::from_managers(&controller.options.override_managers_before_dry_run);
     options.custom_stage.clone_from(&controller.options.custom_stage_kinds);
     options.ignore = ignore_rules(spec)
         .map_err(|error| Failure::of_work("ReconciliationFailed", error, spec.retry_interval()))?;

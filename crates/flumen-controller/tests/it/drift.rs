@@ -1,5 +1,6 @@
 //! Objects that somebody else changes.
 
+use flumen_controller::Options;
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map};
@@ -152,4 +153,59 @@ fn a_field_that_was_taken_while_nobody_looked_is_looked_at_by_every_pass() {
     stage.patch("ConfigMap", "one", &json!({"data": {"key": "theirs again"}}));
     pass();
     stage.until_object("ConfigMap", "one", |object| object["data"]["key"] == "1");
+}
+
+#[test]
+fn what_somebody_left_in_an_object_is_taken_over_although_the_object_is_refused() {
+    let Some(stage) = Stage::prepare() else { return };
+    let container = |name: &str, image: &str| json!({"name": name, "image": image});
+    let push = |containers: &Value| {
+        let deployment = json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "app", "namespace": "<ns>"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "app"}},
+                "template": {
+                    "metadata": {"labels": {"app": "app"}},
+                    "spec": {"containers": containers},
+                },
+            },
+        });
+        stage.push(&[("app.yaml", &deployment.to_string())]);
+    };
+    let until = |options: Options, containers: &Value| {
+        let (end, thread) = stage.controller(options);
+        stage.until_object("Deployment", "app", |object| {
+            let found = object["spec"]["template"]["spec"]["containers"].as_array();
+            let found = found.into_iter().flatten();
+            let found: Vec<Value> =
+                found.map(|one| json!({"name": one["name"], "image": one["image"]})).collect();
+            json!(found) == *containers
+        });
+        stage.until_ready("app");
+        end.send(()).expect("it runs");
+        thread.join().expect("it ends in order");
+    };
+    let both = json!([container("main", "a"), container("side", "a")]);
+    push(&both);
+    stage.source();
+    stage.kustomization("app", &json!({"wait": false}));
+    until(stage.options(), &both);
+
+    // Somebody removes a container and puts it back. What we set again is its image, and the rest stays theirs.
+    for containers in
+        [json!([container("main", "a")]), json!([container("main", "a"), container("side", "b")])]
+    {
+        let template = json!({"spec": {"containers": containers}});
+        stage.patch("Deployment", "app", &json!({"spec": {"template": template}}));
+    }
+    until(stage.options(), &both);
+
+    // The rest alone is no container, so that nobody can give up the image.
+    let main = json!([container("main", "a")]);
+    push(&main);
+    stage.request("OCIRepository", "app");
+    let override_managers_before_dry_run = vec!["somebody".to_owned()];
+    until(Options { override_managers_before_dry_run, ..stage.options() }, &main);
 }

@@ -31,29 +31,39 @@ pub fn pack_path(path: &Path, options: &TreeOptions, metadata: &Metadata) -> Res
         walk.directory(path, &found, &mut Vec::new())?;
     } else {
         let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-        walk.writer.directory(Path::new("."), DIRECTORY).map_err(Error::packing)?;
+        // Flux puts the file into a temporary directory, and packs that.
+        let mode = if options.normalize_modes { DIRECTORY } else { PRIVATE_DIRECTORY };
+        walk.writer.directory(Path::new("."), mode).map_err(Error::packing)?;
         walk.file(path, &found, &name)?;
     }
     flux(walk.writer.into_layer().map_err(Error::packing)?, metadata)
 }
 
 /// Packs a text that is no file, without the line ends behind it.
+pub fn pack_text(text: &[u8], metadata: &Metadata) -> Result<Packed> {
+    let mut writer = LayerWriter::of_layer();
+    let name = text_file_name(text);
+    writer.directory(Path::new("."), PRIVATE_DIRECTORY).map_err(Error::packing)?;
+    writer.file(Path::new(&name), PRIVATE, without_line_ends(text)).map_err(Error::packing)?;
+    flux(writer.into_layer().map_err(Error::packing)?, metadata)
+}
+
+/// The name of the file that a text becomes.
 ///
 /// Flux puts it into a file with a random number for its name. Here the number comes from the text, so that the same
 /// text is the same artifact.
-pub fn pack_text(text: &[u8], metadata: &Metadata) -> Result<Packed> {
-    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
-    let text = &text[..end];
-    let mut writer = LayerWriter::of_layer();
-    let number: u64 = Digest::of(text)
+pub fn text_file_name(text: &[u8]) -> String {
+    let number: u64 = Digest::of(without_line_ends(text))
         .hex()
         .bytes()
         .take(16)
         .fold(0, |number, digit| number.wrapping_mul(16).wrapping_add(u64::from(digit & 0xf)));
-    let name = format!("{}.yaml", number % 10_000_000_000);
-    writer.directory(Path::new("."), PRIVATE_DIRECTORY).map_err(Error::packing)?;
-    writer.file(Path::new(&name), PRIVATE, text).map_err(Error::packing)?;
-    flux(writer.into_layer().map_err(Error::packing)?, metadata)
+    format!("{}.yaml", number % 10_000_000_000)
+}
+
+fn without_line_ends(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
+    &text[..end]
 }
 
 /// Temporary files are their owner's alone.

@@ -26,8 +26,6 @@ pub(super) struct AcceptedArgs {
     sops_age_secret: Option<String>,
     #[arg(long, hide = true)]
     sops_vault_configmap: Option<String>,
-    #[arg(long, hide = true)]
-    override_manager_before_dry_run: Vec<String>,
     #[arg(long, hide = true, value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     insecure_kubeconfig_exec: Option<bool>,
     #[arg(long, hide = true, value_parser = go_bool, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -74,7 +72,6 @@ impl AcceptedArgs {
             ),
             ("sops-age-secret", is_set(&self.sops_age_secret)),
             ("sops-vault-configmap", is_set(&self.sops_vault_configmap)),
-            ("override-manager-before-dry-run", !self.override_manager_before_dry_run.is_empty()),
             ("insecure-kubeconfig-exec", self.insecure_kubeconfig_exec == Some(true)),
             ("insecure-kubeconfig-tls", self.insecure_kubeconfig_tls == Some(true)),
             (
@@ -93,4 +90,20 @@ impl AcceptedArgs {
 
 fn given(flags: &[(&str, bool)]) -> Vec<String> {
     flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| format!("--{name}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    #[test]
+    fn they_are_all_in_the_documentation() {
+        let page = include_str!("../../../../../docs/controller.md");
+        for flag in AcceptedArgs::augment_args(Command::new("controller")).get_arguments() {
+            let name = flag.get_long().expect("a long name");
+            assert!(page.contains(&format!("`--{name}`")), "{name}");
+        }
+    }
 }

@@ -5,18 +5,27 @@ use flumen_controller::Options;
 use super::values::go_bool;
 use crate::error::{CommandError, Failure};
 
-/// Those that change nothing here.
-const WITHOUT_MEANING: [&str; 6] = [
+/// Those that have nothing to act on here.
+const WITHOUT_MEANING: [&str; 4] = [
     "CacheSecretsAndConfigMaps",
     "DirectSourceFetch",
     "DisableStatusPollerCache",
     "GroupChangeLog",
-    "MigrateAPIVersion",
-    "ObjectLevelWorkloadIdentity",
 ];
 
-/// Sets what one of Flux's switches stands for. One that has no meaning here is returned.
-pub(super) fn set(options: &mut Options, gate: &str) -> Result<Option<String>, CommandError> {
+/// Those that switch something on that is not there yet.
+const UNSUPPORTED: [&str; 2] = ["MigrateAPIVersion", "ObjectLevelWorkloadIdentity"];
+
+/// What came of a switch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Set,
+    WithoutMeaning(String),
+    Unsupported(String),
+}
+
+/// Sets what one of Flux's switches stands for.
+pub(super) fn set(options: &mut Options, gate: &str) -> Result<Effect, CommandError> {
     let Some((name, value)) = gate.split_once('=') else {
         let message = format!("`--feature-gates {gate}`: expected `{gate}=true` or `{gate}=false`");
         return Err(Failure::new(message).into());
@@ -33,13 +42,17 @@ pub(super) fn set(options: &mut Options, gate: &str) -> Result<Option<String>, C
         "ExternalArtifact" => options.external_artifacts = is_on,
         "StrictPostBuildSubstitutions" => options.strict_substitutions = is_on,
         known if WITHOUT_MEANING.contains(&known) => {
-            return Ok(Some(format!("feature gate {known}")));
+            return Ok(Effect::WithoutMeaning(format!("feature gate {known}")));
         }
+        known if UNSUPPORTED.contains(&known) && is_on => {
+            return Ok(Effect::Unsupported(format!("feature gate {known}")));
+        }
+        known if UNSUPPORTED.contains(&known) => {}
         unknown => {
             return Err(Failure::new(format!("feature-gate '{unknown}' not supported")).into());
         }
     }
-    Ok(None)
+    Ok(Effect::Set)
 }
 
 #[cfg(test)]
@@ -50,9 +63,13 @@ mod tests {
     fn gates_are_those_of_flux() {
         let mut options = Options::default();
         let mut set = |gate: &str| set(&mut options, gate).map_err(|error| format!("{error:?}"));
-        assert_eq!(set("DisableFailFastBehavior=true"), Ok(None));
-        assert_eq!(set(" ExternalArtifact = F"), Ok(None));
-        assert_eq!(set("GroupChangeLog=1"), Ok(Some("feature gate GroupChangeLog".to_owned())));
+        assert_eq!(set("DisableFailFastBehavior=true"), Ok(Effect::Set));
+        assert_eq!(set(" ExternalArtifact = F"), Ok(Effect::Set));
+        let ignored = "feature gate GroupChangeLog".to_owned();
+        assert_eq!(set("GroupChangeLog=1"), Ok(Effect::WithoutMeaning(ignored)));
+        let missing = "feature gate MigrateAPIVersion".to_owned();
+        assert_eq!(set("MigrateAPIVersion=true"), Ok(Effect::Unsupported(missing)));
+        assert_eq!(set("MigrateAPIVersion=false"), Ok(Effect::Set), "there is nothing to miss");
         let refused = |answer: Result<_, String>, why: &str| {
             let error = answer.expect_err(why);
             assert!(error.contains(why), "{error}");
@@ -61,5 +78,12 @@ mod tests {
         refused(set("ExternalArtifact"), "expected `ExternalArtifact=true`");
         refused(set("ExternalArtifact=maybe"), "expected true or false");
         assert!(!options.fail_fast && !options.external_artifacts);
+    }
+    #[test]
+    fn those_that_change_nothing_are_in_the_documentation() {
+        let page = include_str!("../../../../../docs/controller.md");
+        for gate in WITHOUT_MEANING.iter().chain(&UNSUPPORTED) {
+            assert!(page.contains(&format!("`{gate}`")), "{gate}");
+        }
     }
 }

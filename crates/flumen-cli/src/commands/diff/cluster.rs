@@ -17,6 +17,9 @@ use crate::{
 
 /// Show how a cluster differs from what should be on it, in kustomizer's words
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  flumen diff inventory app -n apps -k overlays/production")]
 pub(super) struct NamedArgs {
     /// Name of the inventory
     #[arg(value_name = "NAME", value_parser = parse_name)]

@@ -117,9 +117,10 @@ fn flux_layout_is_a_tree_with_its_modes() {
     assert_eq!(config["created"], "2024-01-02T03:04:05Z");
 
     let one = pack_path(&dir.path().join("b.yaml"), &TreeOptions::default(), &metadata());
-    let names: Vec<String> =
-        entries(&one.expect("packed")).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names, [".", "b.yaml"]);
+    let found = entries(&one.expect("packed"));
+    let shown: Vec<(&str, u32)> =
+        found.iter().map(|(name, mode, _)| (name.as_str(), *mode)).collect();
+    assert_eq!(shown, [(".", 0o700), ("b.yaml", 0o640)], "as if it came in a directory of its own");
 }
 
 #[tokio::test]
