@@ -36,7 +36,7 @@ pub use prepare::{
     updates_without_version,
 };
 pub use validate::{
-    NameRule, validate_any_update, validate_create, validate_metadata, validate_metadata_update,
-    validate_subresource_update, validate_update,
+    AccessReview, NameRule, validate_access_review, validate_any_update, validate_create,
+    validate_metadata, validate_metadata_update, validate_subresource_update, validate_update,
 };
 pub use warnings::{deprecation, warnings};
