@@ -7,6 +7,7 @@ mod access_reviews;
 mod address;
 mod admission;
 mod admission_policies;
+mod api_services;
 mod autoscaling;
 mod batch;
 mod certificates;

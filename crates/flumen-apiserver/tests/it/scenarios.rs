@@ -179,6 +179,7 @@ async fn check(name: &str) {
 /// All scenarios.
 const NAMES: &[&str] = &[
     "access-reviews",
+    "api-services",
     "certificates",
     "edges",
     "expressions",
@@ -197,6 +198,11 @@ const NAMES: &[&str] = &[
 #[tokio::test]
 async fn access_reviews() {
     check("access-reviews").await;
+}
+
+#[tokio::test]
+async fn api_services() {
+    check("api-services").await;
 }
 
 #[tokio::test]
