@@ -8,6 +8,7 @@ mod document;
 mod go_json;
 mod internal;
 mod json;
+mod pem;
 pub mod pod_security;
 mod pods;
 mod prepare;
@@ -18,6 +19,7 @@ pub mod selectable;
 pub mod table;
 mod validate;
 mod warnings;
+mod x509;
 
 pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
