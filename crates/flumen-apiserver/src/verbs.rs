@@ -3,7 +3,7 @@
 pub(crate) mod body;
 mod collection;
 mod continuation;
-mod create;
+pub(crate) mod create;
 mod delete;
 mod get;
 mod list;

@@ -8,6 +8,7 @@ mod document;
 mod go_json;
 mod internal;
 mod json;
+mod pem;
 pub mod pod_security;
 mod pods;
 mod prepare;
@@ -18,6 +19,7 @@ pub mod selectable;
 pub mod table;
 mod validate;
 mod warnings;
+mod x509;
 
 pub use canonical::{tighten, zero};
 pub use convert::{convert, convert_as_is, remove_converted_annotations, stored_version};
@@ -36,7 +38,7 @@ pub use prepare::{
     updates_without_version,
 };
 pub use validate::{
-    NameRule, validate_any_update, validate_create, validate_metadata, validate_metadata_update,
-    validate_subresource_update, validate_update,
+    AccessReview, NameRule, validate_access_review, validate_any_update, validate_create,
+    validate_metadata, validate_metadata_update, validate_subresource_update, validate_update,
 };
 pub use warnings::{deprecation, warnings};

@@ -3,9 +3,11 @@
 //! Objects come decoded, with defaults and prepared. A kind has an entry in [`rules`]; what it does
 //! not say is checked for every kind alike.
 
+mod access_reviews;
 mod address;
 mod admission;
 mod admission_policies;
+mod api_services;
 mod autoscaling;
 mod batch;
 mod certificates;
@@ -54,6 +56,7 @@ use flumen_fields::FieldError;
 use flumen_schema::api::{ApiKind, Scope as ApiScope};
 use serde_json::Value;
 
+pub use access_reviews::AccessReview;
 pub(crate) use address::{Range, parse_ip};
 pub(crate) use containers::visit as visit_containers;
 pub(crate) use format::{dns_label, label_value};
@@ -105,6 +108,13 @@ pub fn validate_subresource_update(
         None if kind.group == "apiextensions.k8s.io" => meta::check_any_update(&mut e, new, old),
         None => meta::check_update(&mut e, new, old),
     }
+    e.into_errors()
+}
+
+/// What is wrong with a question about access.
+pub fn validate_access_review(review: AccessReview, object: &Value) -> Vec<FieldError> {
+    let mut e = Report::default();
+    access_reviews::check(&mut e, review, object);
     e.into_errors()
 }
 

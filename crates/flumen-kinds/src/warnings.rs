@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::read::{Read, is_integer, quantity};
 use crate::validate::dns_label;
+use crate::x509;
 
 /// What the server says in every answer about a kind that is on its way out.
 pub fn deprecation(kind: &ApiKind) -> Option<&'static str> {
@@ -201,14 +202,10 @@ fn claim(found: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// A certificate and its key have to look like such; nobody reads them here.
+/// A certificate and its key have to fit.
 fn key_pair(found: &mut Vec<String>, secret: &Value) {
-    for (field, what) in [("tls.crt", "certificate"), ("tls.key", "key")] {
-        let bytes = STANDARD.decode(secret.part("data").text(field)).unwrap_or_default();
-        if !String::from_utf8_lossy(&bytes).contains("-----BEGIN ") {
-            return found.push(format!("tls: failed to find any PEM data in {what} input"));
-        }
-    }
+    let bytes = |key: &str| STANDARD.decode(secret.part("data").text(key)).unwrap_or_default();
+    found.extend(x509::key_pair_problem(&bytes("tls.crt"), &bytes("tls.key")));
 }
 
 fn volume(found: &mut Vec<String>, object: &Value) {

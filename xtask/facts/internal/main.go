@@ -21,15 +21,15 @@ import (
 
 // Groups with the version that is served.
 var groups = map[string]string{
-	"admissionregistration": "v1", "apps": "v1", "autoscaling": "v2", "batch": "v1", "certificates": "v1",
-	"core": "v1", "discovery": "v1", "flowcontrol": "v1", "networking": "v1", "node": "v1", "policy": "v1",
+	"admissionregistration": "v1", "apps": "v1", "authorization": "v1", "autoscaling": "v2", "batch": "v1",
+	"certificates": "v1", "core": "v1", "discovery": "v1", "flowcontrol": "v1", "networking": "v1", "node": "v1", "policy": "v1",
 	"rbac": "v1", "resource": "v1", "scheduling": "v1", "storage": "v1",
 }
 
 // What messages show.
 var roots = []string{
 	"admissionregistration.ParamRef", "admissionregistration.MatchResources", "apps.DaemonSetUpdateStrategy",
-	"apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "autoscaling.MetricSpec",
+	"apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "authorization.NonResourceAttributes", "autoscaling.MetricSpec",
 	"autoscaling.HPAScalingPolicy", "batch.JobSpec", "batch.UncountedTerminatedPods", "certificates.CertificateSigningRequestSpec",
 	"certificates.CertificateSigningRequestCondition", "core.PersistentVolumeClaimSpec", "core.PersistentVolumeSpec",
 	"core.PodTemplateSpec", "core.ServicePort", "core.EventSource", "core.NodeSpec", "core.ObjectReference", "core.Taint", "core.EndpointAddress",

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flumen_fields::{FieldError, Path};
+use flumen_fields::FieldError;
+use flumen_kinds::{AccessReview, validate_access_review};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,7 @@ use crate::{
     Answer, Api, ApiError, Call, User, clock,
     http::{RequestInfo, ResourceInfo},
     meta,
-    verbs::{Request, WriteOptions, body, write},
+    verbs::{Request, WriteOptions, body, create, write},
 };
 
 /// A review and who answers it.
@@ -38,32 +39,15 @@ impl Review {
         }
     }
 
-    /// A review of access is about one thing, and of someone.
-    fn validate(self, spec: &Value) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        let root = Path::new("spec");
-        let (of, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
-        if !matches!(self, Self::SelfAccess | Self::Access | Self::LocalAccess) {
-            return errors;
-        }
-        if !of.is_null() && !path.is_null() {
-            let why = "cannot be specified in combination with resourceAttributes";
-            let at = root.child("nonResourceAttributes");
-            errors.push(FieldError::invalid(&at, path.clone(), why));
-        }
-        if of.is_null() && path.is_null() {
-            let why =
-                "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-            let at = root.child("resourceAttributes");
-            errors.push(FieldError::invalid(&at, Value::Null, why));
-        }
-        let nobody = spec["user"].as_str().unwrap_or_default().is_empty()
-            && spec["groups"].as_array().is_none_or(Vec::is_empty);
-        if self != Self::SelfAccess && nobody {
-            let why = "at least one of user or group must be specified";
-            errors.push(FieldError::invalid(&root.child("user"), "", why));
-        }
-        errors
+    /// What a review of access has to say.
+    fn validate(self, object: &Value) -> Vec<FieldError> {
+        let review = match self {
+            Self::SelfAccess => AccessReview::Own,
+            Self::Access => AccessReview::Anyone,
+            Self::LocalAccess => AccessReview::Local,
+            Self::SelfSubject | Self::Token | Self::SelfRules => return Vec::new(),
+        };
+        validate_access_review(review, object)
     }
 }
 
@@ -75,12 +59,14 @@ pub(super) async fn answer(
 ) -> Result<Answer, ApiError> {
     let request = Request::new(api, call, api.resource(&call.target)?);
     let options = WriteOptions::of(call)?;
-    let object = body::object(&request, options.field_validation)?;
+    let mut object = body::object(&request, options.field_validation)?;
+    create::wipe_system_fields(&mut object);
+    body::match_namespace(&request, &mut object)?;
     let mut object = write::own(&request, None, object, &options, "");
-    let errors = review.validate(&object["spec"]);
+    let errors = review.validate(&object);
     if !errors.is_empty() {
-        let (group, kind) = (&request.resource.group, &request.resource.kind);
-        return Err(ApiError::invalid(group, kind, meta::name(&object), &errors));
+        // The real server has forgotten by then of which kind the review is.
+        return Err(ApiError::invalid(&request.resource.group, "", "", &errors));
     }
     let status = match review {
         Review::SelfSubject => {
@@ -89,14 +75,7 @@ pub(super) async fn answer(
         }
         Review::Token => token_status(auth, &object["spec"]).await?,
         Review::SelfAccess => access_status(auth, &call.user, &object["spec"]),
-        Review::Access => access_status(auth, &subject(&object["spec"]), &object["spec"]),
-        Review::LocalAccess => {
-            let namespace = &call.target.namespace;
-            if object["spec"]["resourceAttributes"]["namespace"].as_str() != Some(namespace) {
-                return Err(ApiError::bad_request(format!(
-                    "spec.resourceAttributes.namespace must match namespace: {namespace}"
-                )));
-            }
+        Review::Access | Review::LocalAccess => {
             access_status(auth, &subject(&object["spec"]), &object["spec"])
         }
         Review::SelfRules => rules_status(auth, &call.user, &object["spec"])?,

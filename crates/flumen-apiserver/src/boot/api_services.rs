@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
-use crate::{Api, ApiError, Client, Deletion, Reason, ResourceName, clock};
+use crate::{Api, ApiError, Client, Deletion, Reason, ResourceName};
 
 const API_SERVICES: ResourceName<'static> =
     ResourceName::new("apiregistration.k8s.io", "v1", "apiservices");
@@ -66,18 +66,10 @@ pub(crate) async fn follow(api: &Api, before: &Versions, now: &Versions) -> Resu
 }
 
 async fn ensure(client: &Client, service: Value) -> Result<(), ApiError> {
-    let mut made = match client.create(API_SERVICES, "", &service).await {
-        Err(error) if error.reason() == Some(Reason::AlreadyExists) => return Ok(()),
-        made => made?,
-    };
-    made["status"] = json!({"conditions": [{
-        "type": "Available",
-        "status": "True",
-        "reason": "Local",
-        "message": "Local APIServices are always available",
-        "lastTransitionTime": clock::text(clock::now()),
-    }]});
-    client.update_status(API_SERVICES, &made).await.map(drop)
+    match client.create(API_SERVICES, "", &service).await {
+        Err(error) if error.reason() == Some(Reason::AlreadyExists) => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 fn service(group: &str, version: &str, priorities: (u16, u8), managed: &str) -> Value {

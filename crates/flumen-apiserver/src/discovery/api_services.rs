@@ -4,7 +4,7 @@ use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
 use super::versions;
-use crate::{Api, ApiError, Client, Reason, ResourceName, Select, clock};
+use crate::{Api, ApiError, Client, Reason, ResourceName, Select};
 
 const SERVICES: ResourceName<'static> =
     ResourceName::new("apiregistration.k8s.io", "v1", "apiservices");
@@ -28,17 +28,7 @@ pub(crate) async fn register(api: &Api) -> Result<(), ApiError> {
 async fn create(client: &Client, object: Value) -> Result<(), ApiError> {
     match client.create(SERVICES, "", &object).await {
         Err(error) if error.reason() == Some(Reason::AlreadyExists) => Ok(()),
-        Err(error) => Err(error),
-        Ok(mut created) => {
-            created["status"] = json!({ "conditions": [{
-                "type": "Available",
-                "status": "True",
-                "lastTransitionTime": clock::text(clock::now()),
-                "reason": "Local",
-                "message": "Local APIServices are always available",
-            }] });
-            client.update_status(SERVICES, &created).await.map(drop)
-        }
+        created => created.map(drop),
     }
 }
 

@@ -96,6 +96,20 @@ fn is_unusual_source(source: &Value) -> bool {
     !claim && !snapshot
 }
 
+/// What the server answers itself is available at once.
+pub(super) fn api_service(object: &mut Value, now: &str) {
+    if object.part("spec").some("service").is_none() {
+        let condition = json!({
+            "type": "Available",
+            "status": "True",
+            "lastTransitionTime": now,
+            "reason": "Local",
+            "message": "Local APIServices are always available",
+        });
+        set_in(object, "status", "conditions", json!([condition]));
+    }
+}
+
 pub(super) fn secret_update(new: &mut Value, old: &Value) {
     if new.text("type").is_empty() {
         copy(new, old, "type");

@@ -124,6 +124,10 @@ static STRATEGIES: &[Strategy] = &[
     kind(APPS, "ReplicaSet").status().counted(SPEC),
     kind(APPS, "StatefulSet").status().counted(SPEC),
     kind("apiextensions.k8s.io", "CustomResourceDefinition").versioned(),
+    kind("apiregistration.k8s.io", "APIService")
+        .status()
+        .versioned()
+        .prepared(single::api_service, |_, _| {}),
     kind("autoscaling", "HorizontalPodAutoscaler").status(),
     kind("batch", "CronJob").status().counted(SPEC),
     kind("batch", "Job").status().counted(SPEC).prepared(single::job, |_, _| {}),
@@ -215,7 +219,8 @@ pub fn reset_fields(kind: &ApiKind, subresource: &str) -> &'static [FieldPath] {
             &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]]
         }
         (
-            "FlowSchema"
+            "APIService"
+            | "FlowSchema"
             | "PriorityLevelConfiguration"
             | "ResourceClaim"
             | "DeviceTaintRule"

@@ -11,6 +11,7 @@ use super::meta::{self, Naming, Scope};
 use super::report::Report;
 use super::signers;
 use crate::read::Read;
+use crate::x509;
 
 const USAGES: [&str; 23] = [
     "any",
@@ -42,13 +43,17 @@ const FINAL: [&str; 3] = ["Approved", "Denied", "Failed"];
 const NAMING: Naming = Naming::new(|_| Vec::new(), |_| Vec::new());
 
 pub(super) fn request(e: &mut Report, object: &Value) {
+    check(e, object, "");
+}
+
+/// A request whose certificate may be what it was, whatever that is.
+fn check(e: &mut Report, object: &Value, known: &str) {
     meta::check(e, object, Scope::Cluster, NAMING);
     let at = Path::new("spec");
     let spec = object.part("spec");
     let bytes = STANDARD.decode(spec.text("request")).unwrap_or_default();
-    if !String::from_utf8_lossy(&bytes).contains("-----BEGIN CERTIFICATE REQUEST-----") {
-        let detail = "PEM block type must be CERTIFICATE REQUEST";
-        e.invalid(&at.child("request"), spec.part("request").clone(), detail);
+    if let Some(problem) = x509::request_problem(&bytes) {
+        e.invalid(&at.child("request"), spec.part("request").clone(), problem);
     }
     let usages = at.child("usages");
     if spec.list("usages").is_empty() {
@@ -75,6 +80,13 @@ pub(super) fn request(e: &mut Report, object: &Value) {
         e.invalid(&at.child("expirationSeconds"), seconds, detail);
     }
     conditions(e, object);
+    let certificate = object.part("status").text("certificate");
+    let bytes = STANDARD.decode(certificate).unwrap_or_default();
+    let problem = || x509::certificates_problem(&bytes);
+    if let Some(problem) = (certificate != known).then(problem).flatten() {
+        let at = Path::new("status");
+        e.invalid(&at.child("certificate"), "<certificate data>", problem);
+    }
 }
 
 fn conditions(e: &mut Report, object: &Value) {
@@ -122,7 +134,7 @@ pub(super) fn request_approval(e: &mut Report, new: &Value, old: &Value) {
 }
 
 fn checked_update(e: &mut Report, new: &Value, old: &Value, may: Settable) {
-    request(e, new);
+    check(e, new, old.part("status").text("certificate"));
     let at = Path::new("status");
     let conditions_at = at.child("conditions");
     let of_type = |object: &Value, of: &str| -> Vec<Value> {

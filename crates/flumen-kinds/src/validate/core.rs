@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::format;
 use super::meta::{self, Naming, Scope};
 use super::report::Report;
+use crate::json;
 use crate::read::Read;
 
 const DATA_LIMIT: usize = 1024 * 1024;
@@ -127,28 +128,15 @@ fn docker_config(e: &mut Report, object: &Value, key: &str) {
 
 /// Why this is no JSON object, as Go says it.
 fn json_problem(bytes: &[u8]) -> Option<String> {
-    match serde_json::from_slice::<Value>(bytes) {
-        Ok(Value::Object(_) | Value::Null) => None,
-        Ok(other) => {
-            let name = match other {
-                Value::Array(_) => "array",
-                Value::String(_) => "string",
-                Value::Bool(_) => "bool",
-                _ => "number",
-            };
-            Some(format!(
-                "json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
-            ))
-        }
-        Err(error) if error.is_eof() => Some("unexpected end of JSON input".into()),
-        Err(_) => {
-            let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
-            let first = char::from(*first);
-            if first == '{' {
-                return Some("invalid character after object key".into());
-            }
-            Some(format!("invalid character '{first}' looking for beginning of value"))
-        }
+    let tape = match json::scan(bytes) {
+        Ok(tape) => tape,
+        Err(problem) => return Some(problem),
+    };
+    match tape.root().kind() {
+        "object" | "null" => None,
+        kind => Some(format!(
+            "json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+        )),
     }
 }
 

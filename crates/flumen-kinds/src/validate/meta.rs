@@ -58,16 +58,27 @@ pub(super) fn check(e: &mut Report, object: &Value, scope: Scope, naming: Naming
 
 /// Metadata of an object as the server checks it for every kind.
 pub(super) fn check_any(e: &mut Report, object: &Value, scope: Scope, naming: Naming) {
+    check_named(e, object, scope, naming.name, naming.start);
+}
+
+/// The same, where more than its form is asked of a name.
+pub(super) fn check_named(
+    e: &mut Report,
+    object: &Value,
+    scope: Scope,
+    name: impl Fn(&str) -> Vec<String>,
+    start: impl Fn(&str) -> Vec<String>,
+) {
     let meta = object.part("metadata");
     let at = Path::new("metadata");
     let prefix = meta.text("generateName");
     if !prefix.is_empty() {
-        e.form(&at.child("generateName"), prefix, naming.start);
+        e.form(&at.child("generateName"), prefix, start);
     }
     if meta.text("name").is_empty() {
         e.required(&at.child("name"), "name or generateName is required");
     } else {
-        e.form(&at.child("name"), meta.text("name"), naming.name);
+        e.form(&at.child("name"), meta.text("name"), name);
     }
     let namespace = meta.text("namespace");
     match scope {

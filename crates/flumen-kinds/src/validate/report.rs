@@ -69,7 +69,7 @@ impl Report {
     }
 
     /// A string of this form.
-    pub(super) fn form(&mut self, at: &Path<'_>, value: &str, form: Format) {
+    pub(super) fn form(&mut self, at: &Path<'_>, value: &str, form: impl Fn(&str) -> Vec<String>) {
         for message in form(value) {
             self.invalid(at, value, message);
         }

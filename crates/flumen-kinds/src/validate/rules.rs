@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::report::Report;
 use super::{
-    admission, admission_policies, autoscaling, batch, certificates, claims, cluster, core,
-    cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, job_status, networking, pod,
-    pod_update, quotas, rbac, services, stateful_sets, storage, workloads,
+    admission, admission_policies, api_services, autoscaling, batch, certificates, claims, cluster,
+    core, cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, job_status,
+    networking, pod, pod_update, quotas, rbac, services, stateful_sets, storage, workloads,
 };
 
 pub(super) type Create = fn(&mut Report, &Value);
@@ -91,6 +91,13 @@ static RULES: &[Rules] = &[
         .with(&[("status", workloads::replica_set_status)]),
     rule("apps", "StatefulSet", stateful_sets::stateful_set, stateful_sets::stateful_set_update)
         .with(&[("status", stateful_sets::stateful_set_status)]),
+    rule(
+        "apiregistration.k8s.io",
+        "APIService",
+        api_services::service,
+        api_services::service_update,
+    )
+    .with(&[("status", api_services::service_status)]),
     rule("batch", "CronJob", cron_jobs::cron_job, cron_jobs::cron_job_update),
     rule("batch", "Job", batch::job, batch::job_update).with(&[("status", job_status::job_status)]),
     rule(

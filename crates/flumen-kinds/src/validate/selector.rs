@@ -17,22 +17,39 @@ const OPERATOR: &str = "not a valid selector operator";
 pub(super) fn check(e: &mut Report, at: &Path<'_>, selector: &Value) {
     meta::labels(e, &at.child("matchLabels"), selector, "matchLabels");
     let at = at.child("matchExpressions");
-    for (n, requirement) in selector.list("matchExpressions").iter().enumerate() {
-        let at = at.index(n);
-        let values = requirement.list("values");
-        match requirement.text("operator") {
-            "In" | "NotIn" if values.is_empty() => e.required(&at.child("values"), IN),
-            "Exists" | "DoesNotExist" if !values.is_empty() => {
-                e.forbidden(&at.child("values"), EXISTS);
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => e.invalid(&at.child("operator"), other, OPERATOR),
+    for (n, expression) in selector.list("matchExpressions").iter().enumerate() {
+        requirement(e, &at.index(n), expression, Operators::Known);
+    }
+}
+
+/// Whether an operator may be one that only newer servers know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operators {
+    Known,
+    Any,
+}
+
+/// A requirement on labels.
+pub(super) fn requirement(e: &mut Report, at: &Path<'_>, requirement: &Value, may: Operators) {
+    operator(e, at, requirement, may);
+    e.form(&at.child("key"), requirement.text("key"), format::qualified_name);
+    let at = at.child("values");
+    for (n, value) in requirement.texts("values").enumerate() {
+        e.form(&at.index(n), value, format::label_value);
+    }
+}
+
+/// Whether the operator of a requirement has the values that it needs.
+pub(super) fn operator(e: &mut Report, at: &Path<'_>, requirement: &Value, may: Operators) {
+    let values = requirement.list("values");
+    match requirement.text("operator") {
+        "In" | "NotIn" if values.is_empty() => e.required(&at.child("values"), IN),
+        "Exists" | "DoesNotExist" if !values.is_empty() => {
+            e.forbidden(&at.child("values"), EXISTS);
         }
-        e.form(&at.child("key"), requirement.text("key"), format::qualified_name);
-        let at = at.child("values");
-        for (n, value) in requirement.texts("values").enumerate() {
-            e.form(&at.index(n), value, format::label_value);
-        }
+        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+        other if may == Operators::Known => e.invalid(&at.child("operator"), other, OPERATOR),
+        _ => {}
     }
 }
 
