@@ -181,6 +181,7 @@ const NAMES: &[&str] = &[
     "fresh",
     "job-status",
     "limit-ranges",
+    "node-ports",
     "plugins",
     "pod-security",
     "policies",
@@ -218,6 +219,11 @@ async fn job_statuses() {
 #[tokio::test]
 async fn limit_ranges() {
     check("limit-ranges").await;
+}
+
+#[tokio::test]
+async fn node_ports() {
+    check("node-ports").await;
 }
 
 #[tokio::test]
