@@ -186,6 +186,7 @@ const NAMES: &[&str] = &[
     "pod-security",
     "policies",
     "quotas",
+    "watches",
     "webhook-conversion",
     "webhook-failures",
     "webhooks",
@@ -244,6 +245,11 @@ async fn policies() {
 #[tokio::test]
 async fn quotas() {
     check("quotas").await;
+}
+
+#[tokio::test]
+async fn watches() {
+    check("watches").await;
 }
 
 #[tokio::test]
