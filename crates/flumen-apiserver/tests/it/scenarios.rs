@@ -175,6 +175,7 @@ async fn check(name: &str) {
 
 /// All scenarios.
 const NAMES: &[&str] = &[
+    "bindings",
     "certificates",
     "edges",
     "expressions",
@@ -191,6 +192,11 @@ const NAMES: &[&str] = &[
     "webhook-failures",
     "webhooks",
 ];
+
+#[tokio::test]
+async fn bindings() {
+    check("bindings").await;
+}
 
 #[tokio::test]
 async fn certificates() {
