@@ -2,23 +2,19 @@
 //! execute or to forward to.
 
 mod binding;
+mod eviction;
 
 use serde_json::{Value, json};
 
 pub(super) use self::binding::bind;
 
-use super::{
-    Request, body,
-    delete::{self, DeleteOptions},
-    get,
-    options::FieldValidation,
-};
+use super::{Request, body, get, options::FieldValidation};
 use crate::{Answer, ApiError, Payload, Reason, clock, verbs::not_allowed_here};
 
 pub(crate) async fn subresource(request: &Request<'_>) -> Result<Answer, ApiError> {
     match &*request.target().subresource {
         "binding" => bind(request, &request.target().name, &read_body(request)?).await,
-        "eviction" => evict(request).await,
+        "eviction" => eviction::evict(request).await,
         "log" => log(request).await,
         "attach" | "exec" | "portforward" | "proxy" => {
             let (what, name) = (&request.target().subresource, &request.target().name);
@@ -39,6 +35,10 @@ fn is_on_node(pod: &Value) -> bool {
 
 /// A body that only names things.
 fn read_body(request: &Request<'_>) -> Result<Value, ApiError> {
+    decode_body(request, &request.call.body)
+}
+
+fn decode_body(request: &Request<'_>, body: &[u8]) -> Result<Value, ApiError> {
     let media = body::media_of(request.call.media)?;
     let target = request.subresource().and_then(|sub| {
         let facts = flumen_schema::api::Api::get();
@@ -48,7 +48,7 @@ fn read_body(request: &Request<'_>) -> Result<Value, ApiError> {
         })
     });
     let Some(target) = target else { return body::object(request, FieldValidation::Warn) };
-    let decoded = flumen_kinds::decode(&request.call.body, media, &target)
+    let decoded = flumen_kinds::decode(body, media, &target)
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
     let mut object = decoded.object;
     body::match_namespace(request, &mut object)?;
@@ -72,13 +72,6 @@ fn set_condition(pod: &mut Value, mut condition: Value) {
         }
         None => conditions.push(condition),
     }
-}
-
-async fn evict(request: &Request<'_>) -> Result<Answer, ApiError> {
-    let eviction = read_body(request)?;
-    let options = DeleteOptions::from_value(&eviction["deleteOptions"])?;
-    delete::remove(request, &request.target().name, &options).await?;
-    Ok(success(request))
 }
 
 fn success(request: &Request<'_>) -> Answer {

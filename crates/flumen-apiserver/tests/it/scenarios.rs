@@ -178,6 +178,7 @@ const NAMES: &[&str] = &[
     "bindings",
     "certificates",
     "edges",
+    "evictions",
     "expressions",
     "fresh",
     "job-status",
@@ -206,6 +207,11 @@ async fn certificates() {
 #[tokio::test]
 async fn edges() {
     check("edges").await;
+}
+
+#[tokio::test]
+async fn evictions() {
+    check("evictions").await;
 }
 
 #[tokio::test]
