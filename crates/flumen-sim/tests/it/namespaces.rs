@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use flumen_apiserver::{Media, ResourceName};
-use flumen_sim::Controllers;
+use flumen_apiserver::{Api, Client, Media, ResourceName};
+use flumen_sim::{Clock, Controllers, Settings};
+use flumen_store::{Options, Store};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, CONFIG_MAPS, NAMESPACES, PATIENCE};
@@ -130,8 +131,25 @@ async fn a_namespace_stays_while_it_is_not_known_what_is_in_it() {
 }
 
 #[tokio::test]
-async fn events_are_forgotten_after_an_hour() {
+async fn core_controllers_leave_budgets_to_others() {
     let bench = bench().await;
+    let budgets = ResourceName::new("policy", "v1", "poddisruptionbudgets");
+    let budget = json!({
+        "metadata": {"name": "b", "namespace": "default"},
+        "spec": {"minAvailable": 1, "selector": {}},
+    });
+    bench.create(budgets, budget).await;
+    // What they do for a later namespace tells that they have seen the budget.
+    bench.create(NAMESPACES, json!({"metadata": {"name": "later"}})).await;
+    bench.until(ACCOUNTS, "later", "default", |account| account.is_some()).await;
+    let budget = bench.get(budgets, "default", "b").await.expect("it is there");
+    assert_eq!(budget["status"].get("observedGeneration"), None, "{budget}");
+}
+
+#[tokio::test]
+async fn events_are_forgotten_after_an_hour() {
+    // Whatever controllers there are.
+    let bench = Bench::start_alone().await;
     let events = ResourceName::new("", "v1", "events");
     let event = json!({
         "metadata": {"name": "e", "namespace": "default"},
@@ -146,4 +164,26 @@ async fn events_are_forgotten_after_an_hour() {
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.expect("the event goes");
+}
+
+#[tokio::test]
+async fn events_age_while_no_server_runs() {
+    let store = Store::in_memory(Options::default()).expect("a store");
+    let api = Api::open(store).await.expect("a server");
+    let client = Client::new(api.clone(), "tester");
+    let events = ResourceName::new("", "v1", "events");
+    let event = json!({
+        "metadata": {"name": "e", "namespace": "default"},
+        "involvedObject": {"namespace": "default"},
+    });
+    let event = client.create(events, "default", &event).await.expect("created");
+    let created = event["metadata"]["creationTimestamp"].as_str().expect("a time");
+    let created: jiff::Timestamp = created.parse().expect("a time");
+    let clock = Clock::set_to(created + jiff::SignedDuration::from_hours(2));
+    let mut changes = api.changes().expect("changes");
+    let settings = Settings { clock, ..Settings::default() };
+    let _running = flumen_sim::start(&api, Controllers::None, &settings);
+    let gone = async { while !changes.next().await.expect("a change").is_deletion {} };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the event goes");
+    assert!(client.get(events, "default", "e").await.is_err());
 }
