@@ -150,6 +150,14 @@ impl Resource {
         }
     }
 
+    /// Whether objects are stored in this version, so that nothing has to convert them.
+    pub fn is_stored_version(&self) -> bool {
+        match &self.behaviour {
+            Behaviour::Builtin { kind, hub } => std::ptr::eq(*kind, *hub),
+            Behaviour::Custom { version, storage, .. } => version.name == storage.name,
+        }
+    }
+
     pub fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }

@@ -1,5 +1,6 @@
 //! Addresses and ports of services: what is free, what is taken, and who gets what.
 
+mod ports;
 mod range;
 
 use std::{
@@ -14,8 +15,6 @@ use serde_json::{Value, json};
 pub use self::range::ServiceRange;
 use crate::{ApiError, Resource, meta};
 
-const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
-
 /// What services have been given.
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
@@ -26,10 +25,10 @@ pub(crate) struct Allocations {
 #[derive(Debug, Default)]
 struct Taken {
     addresses: BTreeSet<Ipv4Addr>,
-    ports: BTreeSet<u16>,
+    ports: BTreeSet<i64>,
     /// Where the search for the next free one begins, so that what was released rests for a while.
     next_address: u32,
-    next_port: u16,
+    next_port: i64,
 }
 
 /// What a write has taken; it is given back unless the write succeeds.
@@ -38,8 +37,8 @@ struct Taken {
 pub(crate) struct Reservation {
     of: Option<Arc<Allocations>>,
     addresses: Vec<Ipv4Addr>,
-    ports: Vec<u16>,
-    /// Nothing will be written, so what is not asked for by name is made up.
+    ports: Vec<i64>,
+    /// Nothing will be written, so what is not asked for by name is made up, and no port is taken.
     is_trial: bool,
 }
 
@@ -53,7 +52,8 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(of) = &self.of {
-            of.free(&self.addresses, &self.ports);
+            let ports = if self.is_trial { &[] } else { &*self.ports };
+            of.free(&self.addresses, ports);
         }
     }
 }
@@ -101,7 +101,7 @@ impl Allocations {
         self.free(&gone, &ports_gone);
     }
 
-    fn free(&self, addresses: &[Ipv4Addr], ports: &[u16]) {
+    fn free(&self, addresses: &[Ipv4Addr], ports: &[i64]) {
         let mut taken = self.lock();
         for address in addresses {
             taken.addresses.remove(address);
@@ -130,13 +130,11 @@ impl Allocations {
         }
         let mut errors = Vec::new();
         self.allocate_address(service, old, &mut reservation, &mut errors);
-        if errors.is_empty() {
-            self.allocate_ports(service, old, &mut reservation, &mut errors);
+        if !errors.is_empty() {
+            return Err(ApiError::invalid("", "Service", meta::name(service), &errors));
         }
-        if errors.is_empty() {
-            return Ok(reservation);
-        }
-        Err(ApiError::invalid("", "Service", meta::name(service), &errors))
+        self.allocate_ports(service, old, &mut reservation)?;
+        Ok(reservation)
     }
 
     fn allocate_address(
@@ -196,87 +194,6 @@ impl Allocations {
         }
     }
 
-    fn allocate_ports(
-        &self,
-        service: &mut Value,
-        old: Option<&Value>,
-        reservation: &mut Reservation,
-        errors: &mut Vec<FieldError>,
-    ) {
-        let had: Vec<u16> = old.map(|old| ports(old).collect()).unwrap_or_default();
-        let spec = &mut service["spec"];
-        let kind = spec["type"].as_str().unwrap_or_default();
-        let is_balanced = kind == "LoadBalancer";
-        let needs_ports = kind == "NodePort"
-            || (is_balanced && spec["allocateLoadBalancerNodePorts"].as_bool() != Some(false));
-        let accepts_ports = kind == "NodePort" || is_balanced;
-        let needs_check = is_balanced && spec["externalTrafficPolicy"] == "Local";
-        let mut given: Vec<(Option<u64>, u16)> = Vec::new();
-        for (place, port) in meta::items_mut(spec, "ports").enumerate() {
-            let number = port["port"].as_u64();
-            let asked = port["nodePort"].as_u64().unwrap_or_default();
-            if asked == 0 {
-                if needs_ports {
-                    // In a new service, the same port with another protocol shares its number.
-                    let shared = given.iter().find(|(other, _)| *other == number);
-                    let shared = shared.filter(|_| old.is_none()).map(|(_, port)| *port);
-                    if let Some(free) = shared.or_else(|| self.take_any_port(reservation)) {
-                        given.push((number, free));
-                        port["nodePort"] = free.into();
-                    }
-                }
-                continue;
-            }
-            let Ok(asked) = u16::try_from(asked) else { continue };
-            let is_new = !had.contains(&asked) && !reservation.ports.contains(&asked);
-            if accepts_ports && is_new {
-                self.take_port(asked, &["spec", "ports"], Some(place), reservation, errors);
-            }
-            given.push((number, asked));
-        }
-        if needs_check {
-            let asked = spec["healthCheckNodePort"].as_u64().unwrap_or_default();
-            match u16::try_from(asked) {
-                Ok(0) => {
-                    if let Some(free) = self.take_any_port(reservation) {
-                        spec["healthCheckNodePort"] = free.into();
-                    }
-                }
-                Ok(asked) if !had.contains(&asked) => {
-                    self.take_port(asked, &["spec"], None, reservation, errors);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn take_port(
-        &self,
-        port: u16,
-        parents: &[&str],
-        place: Option<usize>,
-        reservation: &mut Reservation,
-        errors: &mut Vec<FieldError>,
-    ) {
-        let why = if !NODE_PORTS.contains(&port) {
-            format!(
-                "provided port is not in the valid range. The range of valid ports is {}-{}",
-                NODE_PORTS.start(),
-                NODE_PORTS.end()
-            )
-        } else if self.lock().ports.insert(port) {
-            reservation.ports.push(port);
-            return;
-        } else {
-            "provided port is already allocated".to_owned()
-        };
-        let field = match place {
-            Some(place) => format!("{}[{place}].nodePort", parents.join(".")),
-            None => format!("{}.healthCheckNodePort", parents.join(".")),
-        };
-        errors.push(FieldError::invalid(&Path::new(&field), port, why));
-    }
-
     fn take_any_address(&self, reservation: &mut Reservation) -> Option<Ipv4Addr> {
         if reservation.is_trial {
             return Some(Ipv4Addr::from(self.range.network));
@@ -291,26 +208,6 @@ impl Allocations {
             if address != self.range.first() && taken.addresses.insert(address) {
                 reservation.addresses.push(address);
                 return Some(address);
-            }
-        }
-        None
-    }
-
-    fn take_any_port(&self, reservation: &mut Reservation) -> Option<u16> {
-        if reservation.is_trial {
-            let last = reservation.ports.iter().max().copied().unwrap_or(NODE_PORTS.end() + 1);
-            let made_up = last.checked_add(1)?;
-            reservation.ports.push(made_up);
-            return Some(made_up);
-        }
-        let mut taken = self.lock();
-        let room = NODE_PORTS.end() - NODE_PORTS.start() + 1;
-        for _ in 0..room {
-            taken.next_port = (taken.next_port + 1) % room;
-            let port = NODE_PORTS.start() + taken.next_port;
-            if taken.ports.insert(port) {
-                reservation.ports.push(port);
-                return Some(port);
             }
         }
         None
@@ -373,11 +270,9 @@ fn addresses(service: &Value) -> impl Iterator<Item = Ipv4Addr> {
     list.into_iter().flatten().filter_map(|address| address.as_str()?.parse().ok())
 }
 
-fn ports(service: &Value) -> impl Iterator<Item = u16> {
-    let spec = &service["spec"];
-    let list = spec["ports"].as_array().into_iter().flatten();
-    let numbers = list.map(|port| &port["nodePort"]).chain([&spec["healthCheckNodePort"]]);
-    numbers.filter_map(|number| u16::try_from(number.as_u64()?).ok()).filter(|port| *port > 0)
+fn ports(service: &Value) -> impl Iterator<Item = i64> {
+    let check = service["spec"]["healthCheckNodePort"].as_i64().filter(|port| *port != 0);
+    ports::numbers(service).chain(check)
 }
 
 #[cfg(test)]

@@ -73,11 +73,13 @@ async fn carry_out(request: &Request<'_>) -> Result<Answer, ApiError> {
 
 /// Bindings are sent to a place of their own, too.
 async fn bind(request: &Request<'_>) -> Result<Answer, ApiError> {
-    let body = body::object(request, options::FieldValidation::Ignore)?;
+    let mut body = body::object(request, options::FieldValidation::Ignore)?;
+    create::wipe_system_fields(&mut body);
+    body::match_namespace(request, &mut body)?;
     let pods = Target { resource: "pods".to_owned(), ..request.call.target.clone() };
     let resource = request.api.resource(&pods)?;
     let request = Request::new(request.api, request.call, resource);
-    pods::bind(&request, crate::meta::name(&body)).await
+    pods::bind(&request, crate::meta::name(&body), &body).await
 }
 
 fn missing_part(_request: &Request<'_>) -> ApiError {

@@ -17,14 +17,15 @@ use crate::{
 /// The lists of a kubeconfig whose items have names.
 const LISTS: [&str; 3] = ["clusters", "contexts", "users"];
 
-/// Puts the context of `from` into the first file that kubectl reads, and makes it the current one.
-pub(crate) fn merge(from: &Path, context: &str) -> Result<PathBuf, CommandError> {
+/// Puts a context of `from` under a name of its own into the first file that kubectl reads, and makes it the current one.
+pub(crate) fn merge(from: &Path, context: &str, name: &str) -> Result<PathBuf, CommandError> {
     let Some(file) = env::kubeconfigs().into_iter().next() else {
         return Err(Failure::new("there is no place for a kubeconfig").hint("set `HOME`").into());
     };
-    let ours = read(&read_text(from)?, from)?;
+    let mut ours = read(&read_text(from)?, from)?;
+    rename(&mut ours, context, name);
     let merged = match read_text_if_any(&file)? {
-        Some(text) => merged(read(&text, &file)?, &ours, context),
+        Some(text) => merged(read(&text, &file)?, &ours, name),
         None => ours,
     };
     write(&file, &merged)?;
@@ -39,6 +40,26 @@ fn read(text: &str, path: &Path) -> Result<Node, CommandError> {
         None => Ok(Node::new(Pos::default(), Value::Map(Vec::new().into()))),
         Some(_) => Err(Failure::new(format!("`{}` is no kubeconfig", path.display())).into()),
     }
+}
+
+/// Gives a context another name, and its cluster and user.
+fn rename(config: &mut Node, from: &str, to: &str) {
+    let set = |slot: Option<&mut Node>| {
+        if let Some(slot) = slot.filter(|slot| slot.as_str() == Some(from)) {
+            *slot = Node::string(to);
+        }
+    };
+    for list in LISTS {
+        let Some(Value::Seq(items)) = config.get_mut(list).map(|list| &mut list.value) else {
+            continue;
+        };
+        for item in items {
+            set(item.at_mut(&["name"]));
+            set(item.at_mut(&["context", "cluster"]));
+            set(item.at_mut(&["context", "user"]));
+        }
+    }
+    set(config.get_mut("current-context"));
 }
 
 /// `theirs` with the items of `ours` that bear the name.
@@ -90,6 +111,38 @@ fn write(file: &Path, config: &Node) -> Result<(), CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_context_gets_another_name_with_all_that_it_names() {
+        let ours = "\
+contexts:
+- name: flumen
+  context: {cluster: flumen, user: flumen}
+current-context: flumen
+users:
+- name: flumen
+  user: {token: flumen}
+";
+        let mut ours = read(ours, Path::new("config")).unwrap_or_else(|_| panic!("it is readable"));
+        rename(&mut ours, "flumen", "other");
+        let mut text = Vec::new();
+        flumen_yaml::emit(&ours, &mut text).expect("printable");
+        assert_eq!(
+            String::from_utf8_lossy(&text),
+            "\
+contexts:
+- context:
+    cluster: other
+    user: other
+  name: other
+current-context: other
+users:
+- name: other
+  user:
+    token: flumen
+"
+        );
+    }
 
     #[test]
     fn other_clusters_stay() {

@@ -24,5 +24,5 @@ mod token;
 pub use error::Error;
 pub use home::{Home, Record, State};
 pub use instance::{Instance, InstanceOptions};
-pub use kubeconfig::{CONTEXT, kubeconfig};
+pub use kubeconfig::{CONTEXT, context_of, kubeconfig};
 pub use server::{ApiServer, ApiServerOptions};

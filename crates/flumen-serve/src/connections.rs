@@ -22,7 +22,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{Silence, silence::Watched, tls::Peer};
+use crate::{Silence, opening::Opening, silence::Watched, tls::Peer};
 
 /// How long requests may go on after the server was told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -38,7 +38,8 @@ pub struct Limits {
     pub connections: usize,
     /// How long encrypting a connection may take.
     pub handshake: Duration,
-    /// How long a client may take to send the head of its next request.
+    /// How long a client may take to say whether it speaks HTTP/1 or HTTP/2, and to send the head of its next
+    /// request.
     pub head: Duration,
     pub silence: Silence,
     /// How often clients of HTTP/2 are asked whether they are still there.
@@ -168,6 +169,7 @@ where
             http2.keep_alive_interval(ping).keep_alive_timeout(ping);
         }
         let service = (self.service)(peer);
+        let stream = Opening::new(stream, self.limits.head);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             _ = connection.as_mut() => return,
@@ -175,5 +177,57 @@ where
         }
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::service::service_fn;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        time::Instant,
+    };
+
+    use super::*;
+
+    const HEAD: Duration = Duration::from_millis(200);
+    /// Far more than anything takes.
+    const LONG: Duration = Duration::from_secs(30);
+
+    async fn start() -> Running {
+        let limits = Limits {
+            connections: 1,
+            handshake: LONG,
+            head: HEAD,
+            silence: Silence::WhileAllIsRead(LONG),
+            ping: None,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        serve(listener, None, limits, |_| {
+            service_fn(|_| async {
+                // Longer than a client may take with its head.
+                sleep(2 * HEAD).await;
+                Ok::<_, Infallible>(Response::new("done".to_owned()))
+            })
+        })
+        .expect("it listens")
+    }
+
+    /// Without this, one client that does nothing has the only place forever.
+    #[tokio::test]
+    async fn a_client_that_says_nothing_loses_its_place() {
+        let running = start().await;
+        let started = Instant::now();
+        let mut silent = TcpStream::connect(running.address()).await.expect("it connects");
+        let mut other = TcpStream::connect(running.address()).await.expect("it connects");
+        let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        other.write_all(request).await.expect("it is sent");
+        let mut answer = String::new();
+        let read = timeout(LONG, other.read_to_string(&mut answer)).await;
+        read.expect("it is answered").expect("it is text");
+        assert!(answer.ends_with("done"), "{answer}");
+        assert!(started.elapsed() >= HEAD);
+        assert_eq!(silent.read(&mut [0]).await.unwrap_or_default(), 0);
+        running.shutdown().await;
     }
 }

@@ -3,6 +3,7 @@
 //! What is answered is somebody else's affair: a server hands in a service for each connection.
 
 mod connections;
+mod opening;
 mod silence;
 mod tls;
 

@@ -1,4 +1,4 @@
-//! Events are forgotten after an hour.
+//! Events are forgotten an hour after they were written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,10 +7,11 @@ use std::{
 
 use flumen_apiserver::{Api, Change, Client, Deletion};
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use crate::{Clock, clock::later, follow::Follower, kind::Kind, plan::Writer};
 
-/// How long an event is kept after its last change.
+/// How long an event is kept after it was written.
 const KEPT: Duration = Duration::from_hours(1);
 
 pub(crate) struct Expiry {
@@ -40,6 +41,34 @@ impl Expiry {
     }
 }
 
+/// The metadata that tells when an object was written.
+#[derive(Deserialize)]
+struct Dated {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    creation_timestamp: Option<Timestamp>,
+    managed_fields: Vec<Managed>,
+}
+
+#[derive(Deserialize)]
+struct Managed {
+    time: Option<Timestamp>,
+}
+
+/// When an event was written, which may be long ago if the server has just been started. An event that nobody dated
+/// was written now, and none was later.
+fn written(change: &Change, now: Timestamp) -> Timestamp {
+    let Ok(Dated { metadata }) = change.read() else { return now };
+    let times = metadata.managed_fields.into_iter().map(|managed| managed.time);
+    let last = times.chain([metadata.creation_timestamp]).flatten().max();
+    last.map_or(now, |last| last.min(now))
+}
+
 impl Follower for Expiry {
     fn take_in(&mut self, change: &Change) {
         if Kind::stored_as(change.group(), change.plural()) != Some(Kind::Event) {
@@ -48,7 +77,7 @@ impl Follower for Expiry {
         let event = (change.namespace().to_owned(), change.name().to_owned());
         self.forget_event(&event);
         if !change.is_deletion {
-            let end = later(self.clock.now(), KEPT);
+            let end = later(written(change, self.clock.now()), KEPT);
             self.ends.insert(event.clone(), end);
             self.queue.entry(end).or_default().insert(event);
         }

@@ -8,7 +8,8 @@
 //!
 //! # What is simulated
 //!
-//! [`Controllers::All`] adds workloads. Controllers of Deployments, `StatefulSets`, Jobs and so on decide
+//! [`Controllers::All`] adds what looks after quotas, disruption budgets and the ends of claims and volumes, and
+//! workloads. Controllers of Deployments, `StatefulSets`, Jobs and so on decide
 //! as the real ones do, but no container runs: pods are taken by one node called `flumen` and become
 //! ready, or succeed, after a short time. Every such pod and node has the annotation
 //! `sim.flumen.dev/simulated: "true"`.
@@ -63,6 +64,7 @@ use kind::Kind;
 /// Which controllers run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Controllers {
+    /// Events are forgotten nevertheless, as every server does.
     None,
     /// Those that no cluster can do without.
     Core,
@@ -117,13 +119,13 @@ impl Running {
 const CORE: &[Rule] = &[
     Rule { kind: Kind::Namespace, decide: accounts::decide },
     Rule { kind: Kind::ClusterRole, decide: aggregation::decide },
+];
+
+const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::PersistentVolumeClaim, decide: volumes::release_claim },
     Rule { kind: Kind::PersistentVolume, decide: volumes::release_volume },
     Rule { kind: Kind::PodDisruptionBudget, decide: budget::decide },
     Rule { kind: Kind::ResourceQuota, decide: quota::decide },
-];
-
-const WORKLOADS: &[Rule] = &[
     Rule { kind: Kind::Namespace, decide: node::decide },
     Rule { kind: Kind::Pod, decide: pod::decide },
     Rule { kind: Kind::Deployment, decide: workload::deployment::decide },
@@ -145,8 +147,11 @@ const WORKLOADS: &[Rule] = &[
 /// Starts controllers. Must be called inside a tokio runtime.
 pub fn start(api: &Api, controllers: Controllers, settings: &Settings) -> Running {
     let mut tasks = JoinSet::new();
+    let clock = &settings.clock;
+    // The real server does this by itself.
+    let expiry = expiry::Expiry::new(api.clone(), clock.clone());
+    tasks.spawn(follow(api.clone(), clock.clone(), expiry));
     if controllers != Controllers::None {
-        let clock = &settings.clock;
         let collector = gc::Collector::new(api.clone(), clock.clone());
         let namespaces = namespaces::Namespaces::new(api.clone(), clock.clone());
         let mut rules = CORE.to_vec();
@@ -156,8 +161,6 @@ pub fn start(api: &Api, controllers: Controllers, settings: &Settings) -> Runnin
         let engine = Engine::new(api, settings.clone(), rules);
         tasks.spawn(follow(api.clone(), clock.clone(), collector));
         tasks.spawn(follow(api.clone(), clock.clone(), namespaces));
-        let expiry = expiry::Expiry::new(api.clone(), clock.clone());
-        tasks.spawn(follow(api.clone(), clock.clone(), expiry));
         tasks.spawn(follow(api.clone(), clock.clone(), engine));
     }
     Running { tasks }

@@ -130,22 +130,38 @@ impl Namespaces {
 
     async fn empty(&self, namespace: &str) -> Left {
         let catalog = self.client.api().catalog();
-        let mut left = Left::default();
-        let mut places = BTreeSet::new();
+        let mut places: BTreeMap<_, &Resource> = BTreeMap::new();
         for resource in catalog.resources() {
             let has = |verb: &str| resource.verbs.iter().any(|given| given == verb);
+            if !resource.is_namespaced() || !has("list") || !has("delete") {
+                continue;
+            }
             let place = (&resource.location.group, &resource.location.plural);
-            if resource.is_namespaced() && has("list") && has("delete") && places.insert(place) {
-                self.empty_of(resource, namespace, &mut left).await;
+            let chosen = places.entry(place).or_insert(resource);
+            // Nobody who converts between versions can be in the way of this one.
+            if resource.is_stored_version() {
+                *chosen = resource;
+            }
+        }
+        let mut left = Left::default();
+        for resource in places.into_values() {
+            if let Err(error) = self.empty_of(resource, namespace, &mut left).await {
+                left.failures.insert(error.message().to_owned());
             }
         }
         left
     }
 
-    async fn empty_of(&self, resource: &Resource, namespace: &str, left: &mut Left) {
+    /// Deletes the objects of a resource. What cannot be listed may be there.
+    async fn empty_of(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        left: &mut Left,
+    ) -> Result<(), ApiError> {
         let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
         let select = Select { namespace, ..Select::default() };
-        let Ok(found) = self.client.list(of, select).await else { return };
+        let found = self.client.list(of, select).await?;
         let living = found.items.iter().filter(|item| !object::is_ending(item));
         let names: Vec<String> = living.map(|item| object::name(item).to_owned()).collect();
         let failures = stream::iter(names)
@@ -155,9 +171,9 @@ impl Namespaces {
             .collect::<BTreeSet<String>>();
         left.failures.append(&mut failures.await);
         if found.items.is_empty() {
-            return;
+            return Ok(());
         }
-        let Ok(found) = self.client.list(of, select).await else { return };
+        let found = self.client.list(of, select).await?;
         if !found.items.is_empty() {
             let name = format!("{}.{}", resource.plural, resource.group);
             left.objects.insert(name, found.items.len());
@@ -166,6 +182,7 @@ impl Namespaces {
             let finalizer = finalizer.as_str().unwrap_or_default().to_owned();
             *left.finalizers.entry(finalizer).or_default() += 1;
         }
+        Ok(())
     }
 
     /// Deletes an object; why it could not.

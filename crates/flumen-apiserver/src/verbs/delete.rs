@@ -291,7 +291,7 @@ fn finalizers_of(request: &Request<'_>, object: &Value, options: &DeleteOptions)
     finalizers
 }
 
-fn check_preconditions(
+pub(super) fn check_preconditions(
     request: &Request<'_>,
     object: &Value,
     options: &DeleteOptions,
@@ -345,9 +345,14 @@ impl DeleteOptions {
         } else {
             Self::from_body(request, &mut errors)?
         };
+        options.checked(errors)
+    }
+
+    /// Refuses options that are wrong in themselves, or were read with errors.
+    fn checked(self, mut errors: Vec<FieldError>) -> Result<Self, ApiError> {
         let at = Path::new("propagationPolicy");
-        if let Some(propagation) = &options.propagation {
-            if options.orphan_dependents.is_some() {
+        if let Some(propagation) = &self.propagation {
+            if self.orphan_dependents.is_some() {
                 let why = "orphanDependents and deletionPropagation cannot be both set";
                 errors.insert(0, FieldError::invalid(&at, propagation.as_str(), why));
             }
@@ -357,7 +362,7 @@ impl DeleteOptions {
             }
         }
         if errors.is_empty() {
-            return Ok(options);
+            return Ok(self);
         }
         Err(ApiError::invalid(META_GROUP, "DeleteOptions", "", &errors))
     }
@@ -382,10 +387,7 @@ impl DeleteOptions {
     pub(crate) fn from_value(options: &Value) -> Result<Self, ApiError> {
         let mut errors = Vec::new();
         let options = Self::from_options(options, &mut errors);
-        if errors.is_empty() {
-            return Ok(options);
-        }
-        Err(ApiError::invalid(META_GROUP, "DeleteOptions", "", &errors))
+        options.checked(errors)
     }
 
     fn from_options(body: &Value, errors: &mut Vec<FieldError>) -> Self {

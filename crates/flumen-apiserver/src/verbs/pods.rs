@@ -1,23 +1,20 @@
 //! What is asked of pods beyond their objects. Nothing runs here, so there is nothing to log, to
 //! execute or to forward to.
 
+mod binding;
+mod eviction;
+
 use serde_json::{Value, json};
 
-use super::{
-    Request, body,
-    delete::{self, DeleteOptions},
-    get,
-    options::{FieldValidation, WriteOptions},
-    write::{self, Update},
-};
-use crate::{
-    Answer, ApiError, Payload, Reason, clock, meta, storage::Stored, verbs::not_allowed_here,
-};
+pub(super) use self::binding::bind;
+
+use super::{Request, body, get, options::FieldValidation};
+use crate::{Answer, ApiError, Payload, Reason, clock, verbs::not_allowed_here};
 
 pub(crate) async fn subresource(request: &Request<'_>) -> Result<Answer, ApiError> {
     match &*request.target().subresource {
-        "binding" => bind(request, &request.target().name).await,
-        "eviction" => evict(request).await,
+        "binding" => bind(request, &request.target().name, &read_body(request)?).await,
+        "eviction" => eviction::evict(request).await,
         "log" => log(request).await,
         "attach" | "exec" | "portforward" | "proxy" => {
             let (what, name) = (&request.target().subresource, &request.target().name);
@@ -38,6 +35,10 @@ fn is_on_node(pod: &Value) -> bool {
 
 /// A body that only names things.
 fn read_body(request: &Request<'_>) -> Result<Value, ApiError> {
+    decode_body(request, &request.call.body)
+}
+
+fn decode_body(request: &Request<'_>, body: &[u8]) -> Result<Value, ApiError> {
     let media = body::media_of(request.call.media)?;
     let target = request.subresource().and_then(|sub| {
         let facts = flumen_schema::api::Api::get();
@@ -47,70 +48,30 @@ fn read_body(request: &Request<'_>) -> Result<Value, ApiError> {
         })
     });
     let Some(target) = target else { return body::object(request, FieldValidation::Warn) };
-    let decoded = flumen_kinds::decode(&request.call.body, media, &target)
+    let decoded = flumen_kinds::decode(body, media, &target)
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
-    Ok(decoded.object)
+    let mut object = decoded.object;
+    body::match_namespace(request, &mut object)?;
+    Ok(object)
 }
 
-/// Assigns a pod to a node.
-pub(crate) async fn bind(request: &Request<'_>, name: &str) -> Result<Answer, ApiError> {
-    let options = WriteOptions::of(request.call)?;
-    let binding = read_body(request)?;
-    let node = binding["target"]["name"].as_str().unwrap_or_default().to_owned();
-    let make = |live: Option<&Stored>| -> Result<Value, ApiError> {
-        let live = live.ok_or_else(|| request.not_found(name))?;
-        let mut pod = live.object.clone();
-        let present = pod["spec"]["nodeName"].as_str().unwrap_or_default();
-        let conflict = |why: String| ApiError::conflict("", "pods/binding", name, &why);
-        if meta::is_deleting(&pod) {
-            return Err(conflict(format!(
-                "pod {name} is being deleted, cannot be assigned to a host"
-            )));
-        }
-        if !present.is_empty() {
-            return Err(conflict(format!("pod {name} is already assigned to node {present:?}")));
-        }
-        pod["spec"]["nodeName"] = node.as_str().into();
-        for (key, value) in binding["metadata"]["annotations"].as_object().into_iter().flatten() {
-            pod["metadata"]["annotations"][key] = value.clone();
-        }
-        set_scheduled(&mut pod);
-        // Nobody comes to own what a binding sets.
-        Ok(pod)
-    };
-    let update = Update {
-        name,
-        subresource: "binding",
-        make: &make,
-        creates: false,
-        uid: None,
-        options: &options,
-    };
-    write::update(request, &update).await?;
-    Ok(success(request))
-}
-
-fn set_scheduled(pod: &mut Value) {
-    let condition = json!({
-        "type": "PodScheduled",
-        "status": "True",
-        "lastProbeTime": null,
-        "lastTransitionTime": clock::text(clock::now()),
-    });
+/// Sets a condition of a pod, which turned when its status did.
+fn set_condition(pod: &mut Value, mut condition: Value) {
     if !pod["status"]["conditions"].is_array() {
         pod["status"]["conditions"] = json!([]);
     }
-    if let Value::Array(conditions) = &mut pod["status"]["conditions"] {
-        conditions.retain(|condition| condition["type"] != "PodScheduled");
-        conditions.push(condition);
+    let Value::Array(conditions) = &mut pod["status"]["conditions"] else { return };
+    condition["lastProbeTime"] = Value::Null;
+    condition["lastTransitionTime"] = clock::text(clock::now()).into();
+    match conditions.iter_mut().find(|known| known["type"] == condition["type"]) {
+        Some(known) => {
+            if known["status"] == condition["status"] {
+                condition["lastTransitionTime"] = known["lastTransitionTime"].take();
+            }
+            *known = condition;
+        }
+        None => conditions.push(condition),
     }
-}
-
-async fn evict(request: &Request<'_>) -> Result<Answer, ApiError> {
-    let eviction = read_body(request)?;
-    let options = DeleteOptions::from_value(&eviction["deleteOptions"])?;
-    delete::remove(request, &request.target().name, &options).await?;
-    Ok(success(request))
 }
 
 fn success(request: &Request<'_>) -> Answer {

@@ -97,6 +97,8 @@ pub(crate) struct Watcher {
     initial: Vec<Occurrence>,
     changes: Option<StoreWatch>,
     bookmarks: Option<Interval>,
+    /// Nothing is told of what happened up to here.
+    after: Revision,
     end: Instant,
 }
 
@@ -123,14 +125,20 @@ impl Watcher {
             initial: Vec::new(),
             changes: None,
             bookmarks: None,
+            after: options.version,
             end: Instant::now() + options.timeout,
         };
         let prefix = storage::prefix(&request.resource, request.namespace());
         let store = request.api.store();
-        if options.lists_first || options.version > store.revision() {
-            wait_for(store, options.version).await?;
+        if options.lists_first
+            && let Err(error) = wait_for(store, options.version).await
+        {
+            // Once a watch is accepted, what goes wrong with it is an event.
+            watcher.initial.push(Occurrence::error(error.to_status()));
+            return Ok(watcher);
         }
-        let mut after = options.version;
+        // What has not come yet is waited for in silence.
+        let mut after = options.version.min(store.revision());
         if options.lists_first {
             after = watcher.list_first(&prefix)?;
             if options.ends_initial_events {
@@ -218,6 +226,9 @@ impl Watcher {
                         self.changes = None;
                         return Some(Occurrence::error(status.to_status()));
                     };
+                    if event.revision <= self.after {
+                        continue;
+                    }
                     let change = self.api.fanout().of(&event);
                     if let Some(occurrence) = self.occurrence(change) {
                         return Some(occurrence);
@@ -228,7 +239,8 @@ impl Watcher {
                     return None;
                 }
                 _ = tick => {
-                    if let Some(revision) = changes.progress() {
+                    let progress = changes.progress();
+                    if let Some(revision) = progress.filter(|revision| *revision >= self.after) {
                         return Some(self.bookmark(revision, false));
                     }
                 }
@@ -390,7 +402,7 @@ impl WatchOptions {
         let version = query.get("resourceVersion").unwrap_or_default();
         // Of no use here, and read nevertheless: lists and watches have the same parameters.
         number(query.get("limit"))?;
-        let seconds = number(query.get("timeoutSeconds"))?.and_then(|n| u64::try_from(n).ok());
+        let seconds = number(query.get("timeoutSeconds"))?.unwrap_or_default();
         let is_any = version.is_empty() || version == "0";
         check(query, initial.is_some(), is_any)?;
         Ok(Self {
@@ -399,11 +411,21 @@ impl WatchOptions {
                 let message = error.message().trim_start_matches("invalid resource version: ");
                 ApiError::new(500, None, message)
             })?,
-            timeout: seconds.filter(|n| *n > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+            timeout: timeout_of(seconds),
             lists_first: initial.unwrap_or(is_any),
             ends_initial_events: initial == Some(true) && allows_bookmarks,
             allows_bookmarks,
         })
+    }
+}
+
+/// How long a watch lasts. The real server counts nanoseconds in a number that begins anew when it is full, and
+/// ends watches at once whose time is over already.
+fn timeout_of(seconds: i64) -> Duration {
+    const NANOSECONDS: i64 = 1_000_000_000;
+    match seconds.wrapping_mul(NANOSECONDS) {
+        0 => DEFAULT_TIMEOUT,
+        nanoseconds => Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default()),
     }
 }
 
@@ -437,4 +459,17 @@ fn check(query: &Query, has_initial: bool, is_any: bool) -> Result<(), ApiError>
         return Ok(());
     }
     Err(ApiError::invalid(META_GROUP, "ListOptions", "", &errors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_seconds_is_too_large() {
+        assert_eq!(timeout_of(0), DEFAULT_TIMEOUT);
+        assert_eq!(timeout_of(7), Duration::from_secs(7));
+        assert_eq!(timeout_of(-1), Duration::ZERO);
+        assert_eq!(timeout_of(i64::MAX), Duration::ZERO);
+    }
 }

@@ -97,14 +97,25 @@ pub(crate) async fn update(
 
 fn check_uid(request: &Request<'_>, update: &Update<'_>, found: &str) -> Result<(), ApiError> {
     let Some(wanted) = update.uid.filter(|wanted| *wanted != found) else { return Ok(()) };
-    let key = visible_key(request, update.name);
+    let why =
+        format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}");
+    Err(precondition_failed(request, update.name, update.options.dry_run, &why))
+}
+
+/// What the storage says of an object that is not the one that is meant.
+pub(super) fn precondition_failed(
+    request: &Request<'_>,
+    name: &str,
+    dry_run: bool,
+    why: &str,
+) -> ApiError {
+    let key = visible_key(request, name);
     // A dry run ends before the storage adds its prefix.
-    let key = key.strip_prefix("/registry").filter(|_| update.options.dry_run).unwrap_or(&key);
+    let key = key.strip_prefix("/registry").filter(|_| dry_run).unwrap_or(&key);
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: \
-         Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
     );
-    Err(request.conflict(update.name, &why))
+    request.conflict(name, &why)
 }
 
 /// Resources that the real server keeps under another name.

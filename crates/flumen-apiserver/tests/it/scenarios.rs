@@ -180,16 +180,20 @@ async fn check(name: &str) {
 const NAMES: &[&str] = &[
     "access-reviews",
     "api-services",
+    "bindings",
     "certificates",
     "edges",
+    "evictions",
     "expressions",
     "fresh",
     "job-status",
     "limit-ranges",
+    "node-ports",
     "plugins",
     "pod-security",
     "policies",
     "quotas",
+    "watches",
     "webhook-conversion",
     "webhook-failures",
     "webhooks",
@@ -206,6 +210,11 @@ async fn api_services() {
 }
 
 #[tokio::test]
+async fn bindings() {
+    check("bindings").await;
+}
+
+#[tokio::test]
 async fn certificates() {
     check("certificates").await;
 }
@@ -213,6 +222,11 @@ async fn certificates() {
 #[tokio::test]
 async fn edges() {
     check("edges").await;
+}
+
+#[tokio::test]
+async fn evictions() {
+    check("evictions").await;
 }
 
 #[tokio::test]
@@ -236,6 +250,11 @@ async fn limit_ranges() {
 }
 
 #[tokio::test]
+async fn node_ports() {
+    check("node-ports").await;
+}
+
+#[tokio::test]
 async fn plugins() {
     check("plugins").await;
 }
@@ -253,6 +272,11 @@ async fn policies() {
 #[tokio::test]
 async fn quotas() {
     check("quotas").await;
+}
+
+#[tokio::test]
+async fn watches() {
+    check("watches").await;
 }
 
 #[tokio::test]

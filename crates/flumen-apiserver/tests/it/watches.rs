@@ -59,6 +59,21 @@ async fn a_watch_from_a_version_replays_what_happened() {
     }
 }
 
+#[tokio::test]
+async fn a_watch_from_a_later_version_is_silent_until_then() {
+    let client = start().await;
+    let before = client.list(CONFIG_MAPS, Select::default()).await.expect("it lists");
+    let version: u64 = before.resource_version.parse().expect("a number");
+    let since = (version + 2).to_string();
+    let watch = client.watch(CONFIG_MAPS, Select::default(), Some(&since));
+    let mut events = watch.await.expect("it begins");
+    for name in ["a", "b", "c"] {
+        let object = config_map(name, json!({}));
+        client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+    }
+    assert_eq!(next(&mut events).await, (WatchKind::Added, "c".to_owned()));
+}
+
 /// Every watcher sees every change, in order.
 #[tokio::test]
 async fn many_watchers_miss_nothing() {

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use flumen_kube::Client;
-use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State};
+use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State, context_of};
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
@@ -97,7 +97,7 @@ pub(crate) struct UpArgs {
     #[arg(long, conflicts_with = "detach")]
     once: bool,
 
-    /// Add the context `flumen` to your kubeconfig, and make it the current one
+    /// Add a context to your kubeconfig, and make it the current one: `flumen`, or one named after `--data`
     #[arg(long)]
     merge: bool,
 
@@ -309,10 +309,21 @@ impl UpArgs {
         }
     }
 
+    /// The name of the context in the user's own file, so that no cluster takes that of another.
+    fn context(&self, home: &Home) -> String {
+        match &self.home.data {
+            // The next one that leaves nothing behind may take its place.
+            None if self.ephemeral => format!("{CONTEXT}-ephemeral"),
+            None => CONTEXT.to_owned(),
+            Some(_) => context_of(home.path()),
+        }
+    }
+
     fn merge_into_users_own(&self, home: &Home, ui: &Ui) -> Result<(), CommandError> {
         if self.merge {
-            let file = merged_kubeconfig::merge(&home.kubeconfig(), CONTEXT)?;
-            ui.success(&format!("context `{CONTEXT}` is in {}", file.display()));
+            let name = self.context(home);
+            let file = merged_kubeconfig::merge(&home.kubeconfig(), CONTEXT, &name)?;
+            ui.success(&format!("context `{name}` is in {}", file.display()));
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ fn a_context_is_merged_into_the_users_own() {
     assert!(merged.status.success(), "{}", String::from_utf8_lossy(&merged.stderr));
     let config = up.scratch.read("config");
     assert!(
-        config.contains("name: work") && config.contains("current-context: flumen"),
+        config.contains("name: work") && config.contains("current-context: flumen-cluster-"),
         "{config}"
     );
 }

@@ -23,6 +23,8 @@ use outcome::{Counts, Outcome};
 
 const SOURCE: &str = "job-controller";
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+/// How often pods of the same index have failed before.
+const FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
 
 pub(crate) fn decide(context: Context<'_>, job: &Value) -> Plan {
     let mut plan = Plan::none();
@@ -168,6 +170,9 @@ fn status(
     if is_indexed(job) && !counts.indexes.is_empty() {
         status = status.always("completedIndexes", outcome::ranges(&counts.indexes));
     }
+    if outcome::limit_per_index(job).is_some() {
+        status = status.always("failedIndexes", outcome::ranges(&counts.failed_indexes));
+    }
     let complete = conditions.iter().any(|c| text(c, "/type") == "Complete");
     if complete {
         status = status.always("completionTime", stamp(now));
@@ -191,7 +196,8 @@ fn scale(
     let parallelism = usize::try_from(number_or(job, "/spec/parallelism", 1)).unwrap_or_default();
     let wished = match job.pointer("/spec/completions").and_then(Value::as_i64) {
         Some(all) => {
-            let left = usize::try_from(all).unwrap_or_default().saturating_sub(counts.succeeded);
+            let done = counts.succeeded + counts.failed_indexes.len();
+            let left = usize::try_from(all).unwrap_or_default().saturating_sub(done);
             parallelism.min(left)
         }
         // A queue: once one has succeeded, no more begin.
@@ -205,15 +211,30 @@ fn scale(
     if missing == 0 {
         return;
     }
+    let is_free = |index: &usize| {
+        let is_running = active.iter().any(|pod| index_of(pod) == Some(*index));
+        !is_running && !counts.indexes.contains(index) && !counts.failed_indexes.contains(index)
+    };
+    if outcome::limit_per_index(job).is_some() {
+        // Each index waits for itself.
+        let all = number_or(job, "/spec/completions", 0);
+        let free = (0..usize::try_from(all).unwrap_or_default()).filter(is_free);
+        for (place, index) in free.take(missing).enumerate() {
+            let failures = counts.failures.get(&index).copied().unwrap_or_default();
+            let own: Vec<&Value> =
+                pods.iter().copied().filter(|pod| index_of(pod) == Some(index)).collect();
+            match outcome::retry_at(&own, failures).filter(|time| *time > context.now) {
+                Some(wait) => plan.again_at(wait),
+                None => make(context, plan, job, place, Some((index, Some(failures)))),
+            }
+        }
+        return;
+    }
     if let Some(wait) = outcome::retry_at(pods, counts.failed).filter(|time| *time > context.now) {
         return plan.again_at(wait);
     }
-    let free = (0..).filter(|index: &usize| {
-        let is_running = active.iter().any(|pod| index_of(pod) == Some(*index));
-        !is_running && !counts.indexes.contains(index)
-    });
-    for (place, index) in free.take(missing).enumerate() {
-        make(context, plan, job, place, is_indexed(job).then_some(index));
+    for (place, index) in (0..).filter(is_free).take(missing).enumerate() {
+        make(context, plan, job, place, is_indexed(job).then_some((index, None)));
     }
 }
 
@@ -221,16 +242,27 @@ fn index_of(pod: &Value) -> Option<usize> {
     annotation(pod, INDEX)?.parse().ok()
 }
 
-fn make(context: Context<'_>, plan: &mut Plan, job: &Value, place: usize, index: Option<usize>) {
+/// Makes a pod; one of an index knows how often others of it have failed, if that is counted.
+fn make(
+    context: Context<'_>,
+    plan: &mut Plan,
+    job: &Value,
+    place: usize,
+    index: Option<(usize, Option<usize>)>,
+) {
     let prefix = match index {
-        Some(index) => format!("{}-{index}-", object::name(job)),
+        Some((index, _)) => format!("{}-{index}-", object::name(job)),
         None => format!("{}-", object::name(job)),
     };
     let name = children::fresh_name(context, &prefix, job, place);
     let template = job.pointer("/spec/template").unwrap_or(&Value::Null);
     let mut pod = children::pod(template, Kind::Job, job, &name);
     pod["metadata"]["generateName"] = prefix.into();
-    if let Some(index) = index.map(|index| index.to_string()) {
+    if let Some((index, failures)) = index {
+        let index = index.to_string();
+        if let Some(failures) = failures {
+            object::annotate(&mut pod, FAILURES, &failures.to_string());
+        }
         object::annotate(&mut pod, INDEX, &index);
         pod["metadata"]["labels"][INDEX] = index.as_str().into();
         pod["spec"]["hostname"] = format!("{}-{index}", object::name(job)).into();

@@ -28,6 +28,18 @@ pub(crate) struct Bench {
 impl Bench {
     /// A server whose simulated things take no time, until the clock is moved.
     pub(crate) async fn start(controllers: Controllers) -> Self {
+        let bench = Self::start_with(controllers).await;
+        let accounts = ResourceName::new("", "v1", "serviceaccounts");
+        bench.until(accounts, "default", "default", |account| account.is_some()).await;
+        bench
+    }
+
+    /// The same without controllers.
+    pub(crate) async fn start_alone() -> Self {
+        Self::start_with(Controllers::None).await
+    }
+
+    async fn start_with(controllers: Controllers) -> Self {
         let store = Store::in_memory(Options::default()).expect("a store");
         let api = Api::open(store).await.expect("a server");
         let clock = Clock::set_to("2026-01-01T00:00:00Z".parse().expect("a time"));
@@ -38,10 +50,7 @@ impl Bench {
         };
         let running = flumen_sim::start(&api, controllers, &settings);
         let client = Client::new(api.clone(), "tester");
-        let bench = Self { client, clock, api, _running: running };
-        let accounts = ResourceName::new("", "v1", "serviceaccounts");
-        bench.until(accounts, "default", "default", |account| account.is_some()).await;
-        bench
+        Self { client, clock, api, _running: running }
     }
 
     pub(crate) async fn create(&self, of: ResourceName<'_>, object: Value) -> Value {

@@ -172,6 +172,37 @@ async fn indexed_jobs_count_indexes() {
 }
 
 #[tokio::test]
+async fn a_job_whose_indexes_fail_too_often_has_failed() {
+    let bench = Bench::start(Controllers::All).await;
+    let mut spec = job(&json!({"sim.flumen.dev/job-fail": "true"}));
+    for (field, value) in [("completions", 2), ("parallelism", 2), ("backoffLimitPerIndex", 1)] {
+        spec[field] = value.into();
+    }
+    spec["completionMode"] = "Indexed".into();
+    spec["backoffLimit"] = 100.into();
+    let object = json!({"metadata": {"name": "each", "namespace": "default"}, "spec": spec});
+    bench.create(JOBS, object.clone()).await;
+    let failed_once = |job: Option<&Value>| job.is_some_and(|job| count(job, "failed") == 2);
+    bench.until(JOBS, "default", "each", failed_once).await;
+    // The next attempts wait.
+    bench.clock.advance(Duration::from_mins(1));
+    let failed = bench.until(JOBS, "default", "each", |job| has_condition(job, "Failed")).await;
+    let failed = failed.expect("a job");
+    assert_eq!(failed["status"]["failedIndexes"], "0,1");
+    assert_eq!(count(&failed, "failed"), 4);
+    assert_eq!(failed["status"]["conditions"][1]["reason"], "FailedIndexes");
+
+    let mut strict = object;
+    strict["metadata"]["name"] = "strict".into();
+    strict["spec"]["backoffLimitPerIndex"] = 0.into();
+    strict["spec"]["maxFailedIndexes"] = 0.into();
+    bench.create(JOBS, strict).await;
+    let failed = bench.until(JOBS, "default", "strict", |job| has_condition(job, "Failed")).await;
+    let failed = failed.expect("a job");
+    assert_eq!(failed["status"]["conditions"][1]["reason"], "MaxFailedIndexesExceeded");
+}
+
+#[tokio::test]
 async fn a_cron_job_begins_a_job_at_its_time() {
     let bench = Bench::start(Controllers::All).await;
     let object = json!({

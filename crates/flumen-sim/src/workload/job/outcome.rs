@@ -1,14 +1,14 @@
 //! Whether a job is over, and how.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{super::children::is_over, index_of};
+use super::{super::children::is_over, FAILURES, index_of};
 use crate::{
     clock::seconds_later,
-    object::{self, items, number, number_or, text, time},
+    object::{self, annotation, items, number, number_or, text, time},
 };
 
 /// How pods of a job ended so far.
@@ -19,6 +19,10 @@ pub(super) struct Counts {
     pub(super) ending: usize,
     /// The indexes that are done.
     pub(super) indexes: BTreeSet<usize>,
+    /// How often pods of an index have failed, in jobs that limit that.
+    pub(super) failures: BTreeMap<usize, usize>,
+    /// The indexes that have failed too often.
+    pub(super) failed_indexes: BTreeSet<usize>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -42,13 +46,35 @@ impl Counts {
         indexes.extend(in_phase("Succeeded").filter_map(|pod| index_of(pod)));
         let succeeded =
             if indexes.is_empty() { in_phase("Succeeded").count() } else { indexes.len() };
+        let mut failures = BTreeMap::new();
+        let mut failed_indexes = read_ranges(text(job, "/status/failedIndexes"));
+        if let Some(limit) = limit_per_index(job) {
+            for pod in in_phase("Failed") {
+                let Some(index) = index_of(pod) else { continue };
+                // Pods may be gone; the next one remembers how many.
+                let before = annotation(pod, FAILURES).and_then(|count| count.parse().ok());
+                let count = before.unwrap_or(0_usize).saturating_add(1);
+                let known = failures.entry(index).or_insert(0);
+                *known = count.max(*known);
+            }
+            let too_often = failures.iter().filter(|(_, count)| **count > limit);
+            failed_indexes.extend(too_often.map(|(index, _)| *index));
+        }
         Self {
             succeeded: succeeded.max(known("/status/succeeded")),
             failed: in_phase("Failed").count().max(known("/status/failed")),
             ending: pods.iter().filter(|pod| object::is_ending(pod) && !is_over(pod)).count(),
             indexes,
+            failures,
+            failed_indexes,
         }
     }
+}
+
+/// How often pods of one index may fail, if that is counted for each.
+pub(super) fn limit_per_index(job: &Value) -> Option<usize> {
+    let limit = job.pointer("/spec/backoffLimitPerIndex")?.as_i64()?;
+    Some(usize::try_from(limit).unwrap_or_default())
 }
 
 pub(super) fn deadline(job: &Value, started: Option<Timestamp>) -> Option<Timestamp> {
@@ -85,12 +111,30 @@ pub(super) fn of(
         });
     }
     let completions = job.pointer("/spec/completions").and_then(Value::as_i64);
+    if let Some(failed) = failed_indexes(job, counts, completions) {
+        return Some(failed);
+    }
     let is_complete = if let Some(all) = completions {
         counts.succeeded >= usize::try_from(all).unwrap_or_default()
     } else {
         counts.succeeded > 0 && !pods.iter().any(|pod| super::is_active(pod))
     };
     is_complete.then_some(Outcome::Complete)
+}
+
+/// Whether too many indexes have failed, or some have and all others are done.
+fn failed_indexes(job: &Value, counts: &Counts, completions: Option<i64>) -> Option<Outcome> {
+    let failed = counts.failed_indexes.len();
+    let most = job.pointer("/spec/maxFailedIndexes").and_then(Value::as_i64);
+    if most.is_some_and(|most| usize::try_from(most).is_ok_and(|most| failed > most)) {
+        return Some(Outcome::Failed {
+            reason: "MaxFailedIndexesExceeded",
+            message: "Job has exceeded the specified maximal number of failed indexes",
+        });
+    }
+    let all = usize::try_from(completions?).unwrap_or_default();
+    (failed > 0 && failed + counts.indexes.len() >= all)
+        .then_some(Outcome::Failed { reason: "FailedIndexes", message: "Job has failed indexes" })
 }
 
 /// When the next pod may begin after failures, each time twice as long.
