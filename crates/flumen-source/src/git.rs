@@ -113,7 +113,10 @@ impl GitSource {
         let source = self.clone();
         blocking(move |cancel| {
             let commit = source.client.resolve(&source.url, &source.reference, cancel);
-            let commit = commit.map_err(|error| source.explain(&error, "list remote for"))?;
+            // Ranges of versions are looked for in a clone.
+            let is_range = matches!(source.reference, GitReference::Semver(_));
+            let what = if is_range { "clone" } else { "list remote for" };
+            let commit = commit.map_err(|error| source.explain(&error, what))?;
             Ok(source.reference.revision(&commit))
         })
         .await

@@ -6,7 +6,8 @@ use std::{
 };
 
 use flumen_api::{
-    Artifact, ConditionStatus, GitRepository, Kind as _, condition, delete_condition, set_condition,
+    Artifact, ConditionStatus, GitRepository, Kind as _, LocalReference, condition,
+    delete_condition, modern_revision, set_condition,
 };
 use flumen_fs::Tree;
 use flumen_git::Limits;
@@ -22,7 +23,12 @@ use super::pass::{
     BUILDING, Class, FETCH_FAILED, Failure, INCLUDE_UNAVAILABLE, Produced, STORAGE_FAILED,
     SUCCEEDED, Source, Step, VERIFIED, owner,
 };
-use crate::{Controller, cache::Reflected, references};
+use crate::{
+    Controller,
+    cache::Reflected,
+    events::Severity,
+    references::{self, ReferenceError},
+};
 
 impl Source for GitRepository {
     fn artifact(&self) -> Option<&Artifact> {
@@ -58,6 +64,10 @@ impl Source for GitRepository {
     }
 
     async fn produce(&mut self, controller: &Controller, step: &Step) -> Result<Produced, Failure> {
+        // A failed verification is judged anew; a successful one stays until the next.
+        if condition(self, VERIFIED).is_some_and(|it| it.status == ConditionStatus::False) {
+            delete_condition(self, VERIFIED);
+        }
         let secrets = secrets(controller, self).await?;
         let source = GitSource::new(self, &secrets, &Limits::default())?;
         let included = included(controller, self)?;
@@ -71,29 +81,30 @@ impl Source for GitRepository {
             && is_verified(self, controller, &secrets);
         if let Some(known) = &self.status.artifact
             && settings_hold
-            && source.resolve().await? == known.revision
         {
-            let revision = &known.revision;
-            let note =
-                format!("no changes since last reconcilation: observed revision '{revision}'");
-            let news = format!("stored artifact for revision '{revision}'");
-            return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
+            let revision = source.resolve().await?;
+            if modern_revision(&known.revision) == revision {
+                let note =
+                    format!("no changes since last reconciliation: observed revision '{revision}'");
+                let news = format!("stored artifact for commit '{revision}'");
+                return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
+            }
         }
         let fetched = source.fetch().await?;
         let revision = fetched.revision.clone();
         step.set(format!("{BUILDING}: new upstream revision '{revision}'"));
-        verify(self, &source, &fetched)?;
+        verify(self, controller, &source, &fetched)?;
         controller.artifacts.trust(&self.metadata.uid, secrets.keys_fingerprint());
-        let subject = fetched.checkout.metadata.subject().to_owned();
+        let subject = fetched.subject();
         let mut parts = Vec::new();
         for (mut part, artifact) in included {
             let source = (Self::KIND, self.metadata.namespace.as_str(), part.name.as_str());
             let tree = controller.artifacts.tree(source, &artifact).await;
-            part.tree = tree.map_err(|error| Failure {
-                condition: INCLUDE_UNAVAILABLE,
-                reason: "NoArtifact",
-                message: error.to_string(),
-                class: Class::Waiting,
+            part.tree = tree.map_err(|error| GitError::IncludeCopy {
+                name: part.name.clone(),
+                from: part.from.clone(),
+                to: part.to.clone(),
+                reason: error.to_string(),
             })?;
             parts.push(part);
         }
@@ -139,6 +150,7 @@ fn is_verified(object: &GitRepository, controller: &Controller, secrets: &GitSec
 
 fn verify(
     object: &mut GitRepository,
+    controller: &Controller,
     source: &GitSource,
     fetched: &GitFetch,
 ) -> Result<(), Failure> {
@@ -151,6 +163,7 @@ fn verify(
             let now = Timestamp::now();
             let text = verified.text;
             set_condition(object, VERIFIED, ConditionStatus::True, SUCCEEDED, &text, now);
+            controller.source_events.post(object, Severity::Info, SUCCEEDED, &text, &[]);
             Ok(())
         }
         Some(Err(error)) => Err(Failure { condition: VERIFIED, ..Failure::from(error) }),
@@ -220,31 +233,38 @@ async fn store(
     stored.await.unwrap_or(Err(Failure::from(GitError::Interrupted)))
 }
 
+/// Reads the Secrets that a repository names. What is missing is told as Flux tells it of each of them.
 async fn secrets(controller: &Controller, object: &GitRepository) -> Result<GitSecrets, Failure> {
     let (spec, namespace) = (&object.spec, &object.metadata.namespace);
-    let read = |name: String| async move {
-        references::secret(&controller.client, namespace, &name).await.map_err(|error| {
-            let place = format!("{namespace}/{name}");
-            Failure::from(GitError::Authentication(format!(
-                "failed to get secret '{place}': {error}"
-            )))
-        })
-    };
+    let read = async |name: &str| references::secret(&controller.client, namespace, name).await;
     let mut secrets = GitSecrets::default();
-    if let Some(reference) = &spec.secret_ref {
-        secrets.credentials = Some(read(reference.name.clone()).await?);
+    if let Some(LocalReference { name }) = &spec.proxy_secret_ref {
+        let proxy = read(name).await.map_err(|error| {
+            let place = format!("secret '{namespace}/{name}'");
+            GitError::Proxy(match error {
+                ReferenceError::NotFound(..) => format!("{place} not found"),
+                error @ ReferenceError::Cluster(_) => format!("failed to get {place}: {error}"),
+            })
+        });
+        secrets.proxy = Some(proxy?);
     }
-    if let Some(reference) = &spec.proxy_secret_ref {
-        secrets.proxy = Some(read(reference.name.clone()).await?);
+    if let Some(LocalReference { name }) = &spec.secret_ref {
+        let credentials = read(name).await.map_err(|error| {
+            // Flux says it twice.
+            let doing = format!("failed to get secret '{namespace}/{name}'");
+            let message = format!("{doing}: {doing}: {error}");
+            let reason = "AuthenticationFailed";
+            Failure { condition: FETCH_FAILED, reason, message, class: Class::Retried }
+        });
+        secrets.credentials = Some(credentials?);
     }
-    if let Some(verify) = &spec.verify {
-        let reference = &verify.secret_ref;
-        let keys = read(reference.name.clone()).await;
-        secrets.keys = Some(keys.map_err(|failure| Failure {
-            condition: VERIFIED,
-            reason: "VerificationError",
-            ..failure
-        })?);
+    if let Some(LocalReference { name }) = spec.verify.as_ref().map(|it| &it.secret_ref) {
+        let keys = read(name).await.map_err(|error| {
+            let message = format!("public keys secret error: {error}");
+            let reason = "VerificationError";
+            Failure { condition: VERIFIED, reason, message, class: Class::Retried }
+        });
+        secrets.keys = Some(keys?);
     }
     Ok(secrets)
 }
@@ -252,7 +272,10 @@ async fn secrets(controller: &Controller, object: &GitRepository) -> Result<GitS
 impl From<GitError> for Failure {
     fn from(error: GitError) -> Self {
         Self {
-            condition: FETCH_FAILED,
+            condition: match error {
+                GitError::IncludePath { .. } | GitError::IncludeCopy { .. } => STORAGE_FAILED,
+                _ => FETCH_FAILED,
+            },
             reason: error.reason(),
             message: match error.hint() {
                 Some(hint) => format!("{error}; {hint}"),

@@ -184,9 +184,16 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
             }
         }
         Err(failure) => {
-            tracing::error!(object = %key, reason = failure.reason, error = %failure.message, "failed");
+            let Failure { reason, message, class, .. } = &failure;
+            let severity = if *class == Class::Waiting {
+                tracing::info!(object = %key, reason, why = %message, "waits");
+                Severity::Info
+            } else {
+                tracing::error!(object = %key, reason, error = %message, "failed");
+                Severity::Error
+            };
             fail(&mut object, &failure, &step.text());
-            events.post(&object, Severity::Error, failure.reason, &failure.message, &[]);
+            events.post(&object, severity, reason, message, &[]);
         }
     }
     handle_request(&mut object);

@@ -53,6 +53,26 @@ fn secret(stage: &Stage, name: &str, data: &Value) {
     }));
 }
 
+/// Waits for an event about a source, and returns its type and message.
+fn until_told(stage: &Stage, name: &str, reason: &str, start: &str) -> (String, String) {
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    Stage::until(&format!("{reason} is told"), || {
+        let events = stage.events("GitRepository", name);
+        let told = events
+            .iter()
+            .find(|event| event["reason"] == reason && text(event, "message").starts_with(start));
+        told.map(|event| (text(event, "type"), text(event, "message")))
+    })
+}
+
+/// Asks for a pass and waits for its end.
+fn pass(stage: &Stage, name: &str) -> Value {
+    let at = stage.request("GitRepository", name);
+    stage.until_object("GitRepository", name, |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+    })
+}
+
 #[test]
 fn commits_are_delivered_also_after_a_forced_push() {
     let Some(server) = GitServer::start("commits through the controller") else { return };
@@ -99,7 +119,7 @@ fn a_reference_that_is_deleted_is_named_and_what_was_delivered_stays() {
     stage.request("GitRepository", "app");
     let message = until_failed(&stage, "GitOperationFailed");
     let expected = format!(
-        "failed to checkout and determine revision: unable to list remote for '{url}': couldn't find remote ref \
+        "failed to checkout and determine revision: unable to clone '{url}': couldn't find remote ref \
          \"refs/heads/main\""
     );
     assert_eq!(message, expected);
@@ -223,6 +243,9 @@ fn a_verified_commit_is_fetched_again_only_for_other_keys() {
     deliver(&stage, &server.url("app"), &json!({ "verify": verify }));
     let source = until_delivered(&stage, &first, "1");
     assert_eq!(condition(&source, "SourceVerified")["status"], "True");
+    let (kind, message) = until_told(&stage, "app", "Succeeded", "verified signature of");
+    assert_eq!(kind, "Normal");
+    assert_eq!(condition(&source, "SourceVerified")["message"], message);
 
     let fetches = || server.requests().iter().filter(|one| one.starts_with("POST ")).count();
     let pass = || {
@@ -244,4 +267,131 @@ fn a_verified_commit_is_fetched_again_only_for_other_keys() {
     assert!(message.ends_with(hint), "{message}");
     let source = stage.get("GitRepository", "app").expect("it is there");
     assert_eq!(condition(&source, "SourceVerified")["status"], "False");
+
+    // Nothing is verified where nothing can be fetched.
+    let nowhere = json!({"url": "http://127.0.0.1:1/app"});
+    stage.patch("GitRepository", "app", &json!({ "spec": nowhere }));
+    until_failed(&stage, "GitOperationFailed");
+    let source = stage.get("GitRepository", "app").expect("it is there");
+    assert_eq!(condition(&source, "SourceVerified"), &Value::Null);
+}
+
+#[test]
+fn passes_are_told_as_flux_tells_them() {
+    let Some(server) = GitServer::start("events about commits") else { return };
+    let Some(stage) = Stage::start() else { return };
+    let repository = server.create_repository("app");
+    commit(&stage, &repository, "1");
+    let subject = "Ä subject with more than the fifty characters that are shown of it";
+    repository.git(&["commit", "--quiet", "--amend", "--message", &format!("{subject}\n\nbody")]);
+    let first = repository.git(&["rev-parse", "HEAD"]);
+    deliver(&stage, &server.url("app"), &json!({}));
+    until_delivered(&stage, &first, "1");
+    let shown: String = subject.chars().take(50).collect();
+    let (kind, message) = until_told(&stage, "app", "NewArtifact", "");
+    assert_eq!(
+        (kind.as_str(), message),
+        ("Normal", format!("stored artifact for commit '{shown}...'"))
+    );
+
+    // As Flux wrote it once; it is the same commit.
+    let former = json!({"artifact": {"revision": format!("main/{first}")}});
+    stage.patch_status("GitRepository", "app", &former);
+    let fetches = || server.requests().iter().filter(|one| one.starts_with("POST ")).count();
+    let before = fetches();
+    pass(&stage, "app");
+    assert!(fetches() <= before + 1, "the remote is asked for its references only");
+    let revision = format!("main@sha1:{first}");
+    let note = format!("no changes since last reconciliation: observed revision '{revision}'");
+    assert_eq!(until_told(&stage, "app", "GitOperationSucceeded", "").1, note);
+
+    let url = server.url("app");
+    stage.patch("GitRepository", "app", &json!({"spec": {"url": "http://127.0.0.1:1/app"}}));
+    until_failed(&stage, "GitOperationFailed");
+    stage.patch("GitRepository", "app", &json!({"spec": {"url": url}}));
+    let told = until_told(&stage, "app", "Succeeded", "").1;
+    assert_eq!(told, format!("stored artifact for commit '{revision}'"));
+}
+
+#[test]
+fn secrets_that_are_missing_are_told_as_flux_tells_them() {
+    let Some(server) = GitServer::start("missing Secrets") else { return };
+    let Some(stage) = Stage::start() else { return };
+    let repository = server.create_repository("app");
+    let first = commit(&stage, &repository, "1");
+    deliver(&stage, &server.url("app"), &json!({}));
+    until_delivered(&stage, &first, "1");
+    let place = format!("{}/nope", stage.namespace);
+    let check = |spec: Value, kind: &str, reason: &str, message: &str| {
+        stage.patch("GitRepository", "app", &json!({ "spec": spec }));
+        let object = stage.until_object("GitRepository", "app", |object| {
+            condition(object, "Ready")["message"] == message
+        });
+        assert_eq!(condition(&object, kind)["reason"], reason);
+        let clean = json!({"secretRef": null, "proxySecretRef": null, "verify": null});
+        stage.patch("GitRepository", "app", &json!({ "spec": clean }));
+        stage.until_object("GitRepository", "app", |object| {
+            condition(object, "Ready")["status"] == "True"
+        });
+    };
+    let nope = json!({"name": "nope"});
+    let failed = format!("failed to get secret '{place}'");
+    check(
+        json!({ "secretRef": nope }),
+        "FetchFailed",
+        "AuthenticationFailed",
+        &format!("{failed}: {failed}: secrets \"nope\" not found"),
+    );
+    check(
+        json!({ "proxySecretRef": nope }),
+        "FetchFailed",
+        "AuthenticationFailed",
+        &format!("failed to configure proxy options: secret '{place}' not found"),
+    );
+    check(
+        json!({"verify": {"mode": "HEAD", "secretRef": nope}}),
+        "SourceVerified",
+        "VerificationError",
+        "public keys secret error: secrets \"nope\" not found",
+    );
+}
+
+#[test]
+fn included_repositories_are_waited_for() {
+    let Some(server) = GitServer::start("repositories in repositories") else { return };
+    let Some(stage) = Stage::start() else { return };
+    let repository = server.create_repository("app");
+    let first = commit(&stage, &repository, "1");
+    let part = server.create_repository("part");
+    part.commit(&[("deploy/two.yaml", &config_map("two", "2").replace("<ns>", &stage.namespace))]);
+    let include = |from: &str| json!({"include": [{"repository": {"name": "part"}, "fromPath": from, "toPath": "parts"}]});
+    deliver(&stage, &server.url("app"), &include("deploy"));
+    let message = until_failed(&stage, "NotFound");
+    let expected = "could not get resource for include 'part': GitRepository.source.toolkit.fluxcd.io \"part\" not found";
+    assert_eq!(message, expected);
+    let object = stage.get("GitRepository", "app").expect("it is there");
+    assert_eq!(condition(&object, "IncludeUnavailable")["status"], "True");
+    // Waiting is no failure.
+    let told = until_told(&stage, "app", "NotFound", "");
+    assert_eq!(told, ("Normal".to_owned(), expected.to_owned()));
+
+    let spec = json!({"interval": "10m", "url": server.url("part"), "ref": {"branch": "main"}});
+    stage.create("GitRepository", "part", &spec);
+    stage.until_object("GitRepository", "part", |object| {
+        condition(object, "Ready")["status"] == "True"
+    });
+    stage.request("GitRepository", "app");
+    until_delivered(&stage, &first, "1");
+    assert_eq!(stage.get("ConfigMap", "two").expect("it is applied")["data"]["key"], "2");
+
+    stage.patch("GitRepository", "app", &json!({ "spec": include("nowhere") }));
+    let message = until_failed(&stage, "CopyFailure");
+    let expected = "failed to copy 'part' include from nowhere to parts: no such file or directory";
+    assert_eq!(message, expected);
+    let object = stage.get("GitRepository", "app").expect("it is there");
+    assert_eq!(condition(&object, "StorageOperationFailed")["reason"], "CopyFailure");
+    for kind in ["FetchFailed", "IncludeUnavailable"] {
+        assert_eq!(condition(&object, kind), &Value::Null, "{kind}");
+    }
+    assert_eq!(until_told(&stage, "app", "CopyFailure", "").0, "Warning");
 }

@@ -107,8 +107,9 @@ impl GitError {
             }
             Error::InvalidRange { reason, .. } => format!("semver parse error: {reason}"),
             Error::NoReference { reference: missing, .. } => {
+                // What is not listed is asked for nevertheless, and that is what fails.
                 let no_remote = |name: &str| {
-                    format!("unable to {what} '{url}': couldn't find remote ref \"{name}\"")
+                    format!("unable to clone '{url}': couldn't find remote ref \"{name}\"")
                 };
                 match reference {
                     GitReference::Semver(range) => format!("no match found for semver: {range}"),
