@@ -11,6 +11,7 @@ use flumen_api::{
 };
 use flumen_fs::Tree;
 use flumen_git::Limits;
+use flumen_oci::artifact::Budget;
 use flumen_source::{
     Files, Storage, Stored,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, include},
@@ -69,7 +70,8 @@ impl Source for GitRepository {
             delete_condition(self, VERIFIED);
         }
         let secrets = secrets(controller, self).await?;
-        let source = GitSource::new(self, &secrets, &Limits::default())?;
+        let limits = limits(controller.artifacts.storage().budget());
+        let source = GitSource::new(self, &secrets, &limits)?;
         let included = included(controller, self)?;
         let artifacts: Vec<Artifact> =
             included.iter().map(|(_, artifact)| artifact.clone()).collect();
@@ -269,6 +271,16 @@ async fn secrets(controller: &Controller, object: &GitRepository) -> Result<GitS
     Ok(secrets)
 }
 
+/// What a repository may cost. Directories, and files that do not get into the artifact, are fetched, too.
+fn limits(budget: Budget) -> Limits {
+    let objects = budget.files.saturating_mul(5);
+    Limits {
+        bytes: budget.bytes,
+        objects: u32::try_from(objects).unwrap_or(u32::MAX),
+        ..Limits::default()
+    }
+}
+
 impl From<GitError> for Failure {
     fn from(error: GitError) -> Self {
         Self {
@@ -283,5 +295,17 @@ impl From<GitError> for Failure {
             },
             class: if error.is_stalling() { Class::Stalled } else { Class::Retried },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_may_cost_what_an_artifact_may_hold_and_more() {
+        let limits = limits(Budget { bytes: 1 << 30, files: 200_000 });
+        assert_eq!((limits.bytes, limits.objects), (1 << 30, 1_000_000));
+        assert_eq!(super::limits(Budget { bytes: 1, files: u64::MAX }).objects, u32::MAX);
     }
 }
