@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_git::SshAlgorithms;
 use flumen_object::GroupKind;
 use flumen_source::{Retention, import::ImportOptions};
 
@@ -26,6 +27,8 @@ pub struct Options {
     pub retention: Retention,
     /// How often it is tried again to fetch an artifact that somebody else serves.
     pub http_retries: u32,
+    /// What is offered to ssh servers.
+    pub ssh_algorithms: SshAlgorithms,
     /// Where Prometheus asks for metrics.
     pub metrics_at: Listen,
     /// Where it is asked whether the controller is well.
@@ -91,6 +94,7 @@ impl Default for Options {
             advertised_host: "localhost".to_owned(),
             retention: Retention::default(),
             http_retries: ImportOptions::default().retries,
+            ssh_algorithms: SshAlgorithms::default(),
             metrics_at: Listen::Nowhere,
             health_at: Listen::Nowhere,
             runtime_namespace: "flux-system".to_owned(),

@@ -5,6 +5,8 @@ use std::fmt;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use url::Url;
 
+use crate::SshAlgorithms;
+
 /// How repositories are reached. Nothing in it is ever printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Access {
@@ -17,6 +19,7 @@ pub struct Access {
     /// Instead of what the environment says.
     pub proxy: Option<Proxy>,
     pub ssh: Option<SshIdentity>,
+    pub ssh_algorithms: SshAlgorithms,
 }
 
 /// What an HTTP server wants to see.

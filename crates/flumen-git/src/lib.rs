@@ -52,6 +52,7 @@ pub use limits::Limits;
 pub use metadata::{CommitMetadata, Person, Signed, TagMetadata};
 pub use reference::GitReference;
 pub use remotes::Remotes;
+pub use ssh::SshAlgorithms;
 pub use url::GitUrl;
 pub use verify::{TrustedKeys, VerificationMode, Verified, VerifyError, verify};
 pub use work_tree::WorkTree;

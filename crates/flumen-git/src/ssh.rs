@@ -3,14 +3,12 @@
 //! The library is asynchronous underneath; what gix gets is a reader and a writer that block, and
 //! that give up when they are told to.
 
+mod algorithms;
 mod known_hosts;
 mod pipe;
 mod tunnel;
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::protocol::transport::{
     Protocol,
@@ -24,9 +22,10 @@ use russh::{
     },
 };
 
+pub use self::algorithms::SshAlgorithms;
 use self::known_hosts::{KnownHost, Verdict};
 use crate::{
-    Error, Proxy, SshIdentity, connection::Session, error::chain, transport::Failure, url::SshUrl,
+    Access, Error, SshIdentity, connection::Session, error::chain, transport::Failure, url::SshUrl,
     waiting::Waiter,
 };
 
@@ -48,7 +47,7 @@ pub(crate) fn connect(
     let known = KnownHost::find(&String::from_utf8_lossy(&identity.known_hosts), &url.known_as());
 
     let waiter = Waiter::new()?;
-    let opening = open(url, key, known, session.client.access.proxy.as_ref());
+    let opening = open(url, key, known, &session.client.access);
     let opened = waiter
         .wait(session.stop, opening)
         .ok_or_else(|| Error::Unreachable { url: url.to_string(), reason: "stopped".to_owned() })?;
@@ -70,18 +69,15 @@ async fn open(
     url: &SshUrl,
     key: PrivateKey,
     known: KnownHost,
-    proxy: Option<&Proxy>,
+    access: &Access,
 ) -> Result<(Handle<HostCheck>, russh::Channel<client::Msg>), Error> {
     let unreachable =
         |error: russh::Error| Error::Unreachable { url: url.to_string(), reason: chain(&error) };
     let mut config = Config::default();
-    let algorithms = known.algorithms();
-    if !algorithms.is_empty() {
-        config.preferred.key = Cow::Owned(algorithms);
-    }
+    access.ssh_algorithms.prefer(&mut config.preferred, known.algorithms());
     let refused = Arc::new(Mutex::new(None));
     let check = HostCheck { known, refused: Arc::clone(&refused) };
-    let stream = tunnel::open(url, proxy).await?;
+    let stream = tunnel::open(url, access.proxy.as_ref()).await?;
     // Git asks in short lines, and waits for the answer.
     let _ = stream.set_nodelay(true);
     let connected = client::connect_stream(Arc::new(config), stream, check).await;

@@ -23,8 +23,8 @@ use std::{
 
 use flumen_api::{GitRepository, GitVerificationMode};
 use flumen_git::{
-    Checkout, Client, Commit, GitReference, GitUrl, Limits, Selection, TrustedKeys,
-    VerificationMode, Verified,
+    Access, Checkout, Client, Commit, GitReference, GitUrl, Limits, Selection, SshAlgorithms,
+    TrustedKeys, VerificationMode, Verified,
 };
 
 pub use self::{
@@ -75,11 +75,13 @@ impl GitSource {
         object: &GitRepository,
         secrets: &GitSecrets,
         limits: &Limits,
+        algorithms: &SshAlgorithms,
     ) -> Result<Self, GitError> {
         let spec = &object.spec;
         let proxy = secret::proxy(object, secrets)?;
         let url = secret::address(&spec.url)?;
         let access = secret::access(object, secrets, proxy)?;
+        let access = Access { ssh_algorithms: algorithms.clone(), ..access };
         let limits = Limits { time: spec.timeout(), ..limits.clone() };
         let verification = spec.verify.as_ref().map(|verification| {
             let mode = match verification.mode {

@@ -10,6 +10,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
 use flumen_controller::{Listen, Options, RunError};
+use flumen_git::SshAlgorithms;
 use flumen_object::GroupKind;
 use flumen_source::Retention;
 
@@ -69,6 +70,14 @@ pub(crate) struct ControllerArgs {
     /// How often it is tried again to fetch an artifact that somebody else serves
     #[arg(long, value_name = "NUMBER", default_value_t = 9)]
     http_retry: u32,
+
+    /// How keys are exchanged with ssh servers of Git repositories, the best first
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide = true)]
+    ssh_kex_algos: Vec<String>,
+
+    /// Keys that such servers are asked for, the best first; among them those that `known_hosts` has
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide = true)]
+    ssh_hostkey_algos: Vec<String>,
 
     /// Address for metrics, `0` for none; the default in a Pod is `:8080`, elsewhere `127.0.0.1:8080` if that is free
     #[arg(long, value_name = "ADDRESS", value_parser = listen)]
@@ -232,6 +241,7 @@ impl ControllerArgs {
                 ttl: self.artifact_retention_ttl,
             },
             http_retries: self.http_retry,
+            ssh_algorithms: self.ssh_algorithms()?,
             metrics_at,
             health_at: self.health_addr.unwrap_or_else(|| default_listen(9440, is_in_pod)),
             election: self.election.election()?,
@@ -269,6 +279,19 @@ impl ControllerArgs {
         note(ui, "has no meaning here", &without_meaning);
         note(ui, "is not supported yet", &self.accepted.unsupported());
         Ok(options)
+    }
+
+    /// What is offered to ssh servers. A name that is not known could only be left out, and nobody would notice.
+    fn ssh_algorithms(&self) -> Result<SshAlgorithms, CommandError> {
+        let (algorithms, unknown) =
+            SshAlgorithms::new(&self.ssh_kex_algos, &self.ssh_hostkey_algos);
+        if unknown.is_empty() {
+            return Ok(algorithms);
+        }
+        let names = unknown.join("`, `");
+        let message = format!("no algorithms for ssh are known as `{names}`");
+        let hint = "leave them out of `--ssh-kex-algos` and `--ssh-hostkey-algos`";
+        Err(Failure::new(message).hint(hint).into())
     }
 
     /// Where others find what is served here.

@@ -71,7 +71,7 @@ impl Source for GitRepository {
         }
         let secrets = secrets(controller, self).await?;
         let limits = limits(controller.artifacts.storage().budget());
-        let source = GitSource::new(self, &secrets, &limits)?;
+        let source = GitSource::new(self, &secrets, &limits, &controller.options.ssh_algorithms)?;
         let included = included(controller, self)?;
         let artifacts: Vec<Artifact> =
             included.iter().map(|(_, artifact)| artifact.clone()).collect();

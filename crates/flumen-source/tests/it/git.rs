@@ -4,7 +4,7 @@ use std::{path::Path, time::SystemTime};
 
 use flumen_api::GitRepository;
 use flumen_fs::Bounds;
-use flumen_git::Limits;
+use flumen_git::{Limits, SshAlgorithms};
 use flumen_source::{
     Files, Owner, Storage,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, SecretData, include},
@@ -27,7 +27,7 @@ fn data(pairs: &[(&str, &str)]) -> Option<SecretData> {
 }
 
 fn source(spec: Value, secrets: &GitSecrets) -> Result<GitSource, GitError> {
-    GitSource::new(&object(spec), secrets, &Limits::default())
+    GitSource::new(&object(spec), secrets, &Limits::default(), &SshAlgorithms::default())
 }
 
 async fn fetched(spec: Value, secrets: &GitSecrets) -> Result<GitFetch, GitError> {

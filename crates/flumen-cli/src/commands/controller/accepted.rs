@@ -35,10 +35,6 @@ pub(super) struct AcceptedArgs {
     #[arg(long, hide = true, value_parser = ["sha256", "sha384", "sha512", "blake3"])]
     artifact_digest_algo: Option<String>,
     #[arg(long, hide = true)]
-    ssh_kex_algos: Vec<String>,
-    #[arg(long, hide = true)]
-    ssh_hostkey_algos: Vec<String>,
-    #[arg(long, hide = true)]
     helm_index_max_size: Option<i64>,
     #[arg(long, hide = true)]
     helm_chart_max_size: Option<i64>,
@@ -85,8 +81,6 @@ impl AcceptedArgs {
                 "artifact-digest-algo",
                 self.artifact_digest_algo.as_ref().is_some_and(|name| name != "sha256"),
             ),
-            ("ssh-kex-algos", !self.ssh_kex_algos.is_empty()),
-            ("ssh-hostkey-algos", !self.ssh_hostkey_algos.is_empty()),
             ("helm-index-max-size", self.helm_index_max_size.is_some()),
             ("helm-chart-max-size", self.helm_chart_max_size.is_some()),
             ("helm-chart-file-max-size", self.helm_chart_file_max_size.is_some()),
