@@ -186,10 +186,10 @@ pub(crate) async fn reconcile<S: Source>(controller: &Controller, key: &Key) -> 
         Err(failure) => {
             let Failure { reason, message, class, .. } = &failure;
             let severity = if *class == Class::Waiting {
-                tracing::info!(object = %key, reason, message, "waits");
+                tracing::info!(object = %key, reason, why = %message, "waits");
                 Severity::Info
             } else {
-                tracing::error!(object = %key, reason, error = message, "failed");
+                tracing::error!(object = %key, reason, error = %message, "failed");
                 Severity::Error
             };
             fail(&mut object, &failure, &step.text());

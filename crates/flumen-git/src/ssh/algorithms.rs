@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use russh::{
-    Preferred, kex,
-    keys::{Algorithm, HashAlg},
-};
+use russh::{Preferred, kex, keys::Algorithm};
 
 /// Algorithms for ssh, the best first; the usual ones where there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,12 +56,7 @@ impl SshAlgorithms {
 
 /// An algorithm that servers sign with. Names of certificates are none: they are not asked for.
 fn host_key(name: &str) -> Option<Algorithm> {
-    match name {
-        "rsa-sha2-512" => Some(Algorithm::Rsa { hash: Some(HashAlg::Sha512) }),
-        "rsa-sha2-256" => Some(Algorithm::Rsa { hash: Some(HashAlg::Sha256) }),
-        "ssh-rsa" => Some(Algorithm::Rsa { hash: None }),
-        name => Preferred::DEFAULT.key.iter().find(|known| known.as_str() == name).cloned(),
-    }
+    Preferred::DEFAULT.key.iter().find(|known| known.as_str() == name).cloned()
 }
 
 #[cfg(test)]
