@@ -33,6 +33,7 @@ mod networking;
 mod pod;
 mod pod_annotations;
 mod pod_update;
+mod policy_types;
 mod probes;
 mod projections;
 mod quotas;
