@@ -18,6 +18,7 @@ mod core;
 mod cron;
 mod cron_jobs;
 mod daemon_sets;
+mod devices;
 mod difference;
 mod discovery;
 mod endpoints;

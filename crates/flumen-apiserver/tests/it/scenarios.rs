@@ -181,6 +181,7 @@ const NAMES: &[&str] = &[
     "access-reviews",
     "api-services",
     "certificates",
+    "devices",
     "edges",
     "expressions",
     "fresh",
@@ -208,6 +209,11 @@ async fn api_services() {
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn devices() {
+    check("devices").await;
 }
 
 #[tokio::test]
