@@ -57,7 +57,7 @@ static RULES: &[Rules] = &[
         .with(&[("status", quotas::quota_status)]),
     rule("", "Namespace", core::namespace, core::namespace_update)
         .with(&[("status", core::namespace_status), ("finalize", core::namespace_finalize)]),
-    rule("", "PersistentVolume", claims::volume, claims::volume_update)
+    rule("", "PersistentVolume", claims::new_volume, claims::volume_update)
         .with(&[("status", claims::volume_status)]),
     rule("", "PersistentVolumeClaim", claims::claim, claims::claim_update)
         .with(&[("status", claims::claim_status)]),
