@@ -14,6 +14,7 @@ mod expressions;
 mod limit_ranger;
 mod matching;
 mod namespace_lifecycle;
+mod permissions;
 mod pod_security;
 mod priority;
 mod resource_quota;

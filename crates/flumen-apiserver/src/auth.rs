@@ -227,6 +227,15 @@ fn split_service_account(user: &str) -> Option<(&str, &str)> {
     (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
 }
 
+/// A service account as a user.
+pub(crate) fn service_account(namespace: &str, name: &str) -> User {
+    User {
+        name: service_account_name(namespace, name),
+        groups: service_account_groups(namespace),
+        ..User::default()
+    }
+}
+
 fn service_account_groups(namespace: &str) -> Vec<String> {
     vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]
 }

@@ -136,6 +136,9 @@ impl<'a> Checker<'a> {
                 self.named(name).unwrap_or_else(|| self.undeclared(expr.id, name))
             }
             Expr::Select(select) => {
+                if let Some(of) = qualified(expr).and_then(|name| self.variable(&name)) {
+                    return of;
+                }
                 if let Some(named) = qualified(expr).and_then(|name| overloads::type_named(&name)) {
                     return Type::Named(Box::new(named));
                 }
@@ -152,10 +155,12 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn variable(&self, name: &str) -> Option<Type> {
+        self.scopes.iter().rev().find(|(bound, _)| *bound == name).map(|(_, of)| of.clone())
+    }
+
     fn named(&self, name: &str) -> Option<Type> {
-        let bound = self.scopes.iter().rev().find(|(bound, _)| *bound == name);
-        bound
-            .map(|(_, of)| of.clone())
+        self.variable(name)
             .or_else(|| overloads::type_named(name).map(|named| Type::Named(Box::new(named))))
     }
 
@@ -170,11 +175,18 @@ impl<'a> Checker<'a> {
                 Some(field) => field.shape.type_of(),
                 None => self.mistake(id, format!("undefined field '{name}'")),
             },
+            Type::Record(record) => match record.fields.get(name) {
+                Some(field) => field.clone(),
+                None => self.mistake(id, format!("undefined field '{name}'")),
+            },
             Type::Open(_) => {
                 self.known.assign([(&Type::Dyn, &target)]);
                 Type::Dyn
             }
             other if other.is_dyn_or_error() => Type::Dyn,
+            Type::Library(name) if name.starts_with("kubernetes.authorization.") => {
+                self.mistake(id, format!("unexpected failed resolution of '{name}'"))
+            }
             other => {
                 self.mistake(id, format!("type '{other}' does not support field selection"));
                 Type::Dyn
@@ -393,7 +405,7 @@ fn type_of(literal: &LiteralValue) -> Type {
 }
 
 /// `a.b.c`, if an expression is nothing but that.
-fn qualified(expr: &IdedExpr) -> Option<String> {
+pub(crate) fn qualified(expr: &IdedExpr) -> Option<String> {
     match &expr.expr {
         Expr::Ident(name) => Some(name.trim_start_matches('.').to_owned()),
         Expr::Select(select) if !select.test => {

@@ -10,7 +10,7 @@ use cel::common::ast::{
 };
 
 use crate::{
-    Budget, Dialect, Fault, Outcome,
+    Budget, Dialect, Fault, Outcome, check,
     collection::Entries,
     functions,
     macros::{Pairs, SortBy},
@@ -59,6 +59,9 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         match &expr.expr {
             Expr::Ident(name) => self.variable(name.trim_start_matches('.')),
             Expr::Select(select) => {
+                if let Some(value) = self.dotted(expr) {
+                    return Ok(value);
+                }
                 let operand = match self.attribute(&select.operand) {
                     Err(Fault::Missing(name)) => return missing_part(&name, &select.field),
                     operand => operand?,
@@ -96,6 +99,14 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 type_named(name).map(Value::Type).ok_or_else(|| Fault::Missing(name.to_owned()))
             }
         }
+    }
+
+    /// A variable whose name has dots in it.
+    fn dotted(&self, expr: &IdedExpr) -> Option<Value<'a>> {
+        let mut dotted = self.variables.iter().filter(|(name, _)| name.contains('.')).peekable();
+        dotted.peek()?;
+        let wanted = check::qualified(expr)?;
+        dotted.find(|(name, _)| *name == wanted).map(|(_, value)| value.clone())
     }
 
     /// A field or an element. From an optional value, or where it is asked for optionally, comes an

@@ -1,5 +1,6 @@
 //! Functions that Kubernetes adds to the language.
 
+mod access;
 mod formats;
 mod lists;
 mod network;
@@ -10,6 +11,8 @@ use std::{fmt, net::IpAddr, rc::Rc};
 
 use flumen_object::Quantity;
 
+use access::Access;
+pub use access::{Authorizer, Decision, Question};
 use formats::NamedFormat;
 pub(crate) use formats::is_format;
 use network::Cidr;
@@ -33,6 +36,7 @@ pub enum Opaque {
     Cidr(Cidr),
     Format(&'static NamedFormat),
     Version(semver::Version),
+    Access(Access),
 }
 
 impl Opaque {
@@ -44,6 +48,7 @@ impl Opaque {
             Self::Cidr(_) => "net.CIDR",
             Self::Format(_) => "kubernetes.NamedFormat",
             Self::Version(_) => "kubernetes.Semver",
+            Self::Access(access) => access.type_name(),
         }
     }
 
@@ -61,6 +66,7 @@ impl fmt::Display for Opaque {
             Self::Cidr(cidr) => cidr.fmt(f),
             Self::Format(format) => f.write_str(format.name),
             Self::Version(version) => version.fmt(f),
+            Self::Access(access) => f.write_str(access.type_name()),
         }
     }
 }
@@ -77,6 +83,7 @@ pub(crate) fn apply<'a>(
         .or_else(|| network::apply(name, args))
         .or_else(|| formats::apply(name, args))
         .or_else(|| versions::apply(name, args))
+        .or_else(|| access::apply(name, args, budget))
 }
 
 fn patterns<'a>(name: &str, args: &[Value<'a>], budget: &mut Budget) -> Option<Outcome<'a>> {

@@ -213,7 +213,21 @@ semver = (string) Semver | (string, bool) Semver
 isSemver = (string) bool | (string, bool) bool
 major = Semver.() int
 minor = Semver.() int
-patch = Semver.() int";
+patch = Semver.() int
+path = Authorizer.(string) PathCheck
+group = Authorizer.(string) GroupCheck
+serviceAccount = Authorizer.(string, string) Authorizer
+resource = GroupCheck.(string) ResourceCheck
+subresource = ResourceCheck.(string) ResourceCheck
+namespace = ResourceCheck.(string) ResourceCheck
+name = ResourceCheck.(string) ResourceCheck
+fieldSelector = ResourceCheck.(string) ResourceCheck
+labelSelector = ResourceCheck.(string) ResourceCheck
+check = PathCheck.(string) Decision | ResourceCheck.(string) Decision
+allowed = Decision.() bool
+reason = Decision.() string
+errored = Decision.() bool
+error = Decision.() string";
 
 /// What can be put in order, numbers also with numbers of another type.
 const ORDER: &str = "(bool, bool) bool | (int, int) bool | (int, double) bool | (int, uint) bool \
@@ -284,6 +298,11 @@ fn named(name: &str) -> Option<Type> {
         "Format" => Type::Library("kubernetes.NamedFormat"),
         "IP" => Type::Library("net.IP"),
         "CIDR" => Type::Library("net.CIDR"),
+        "Authorizer" => Type::AUTHORIZER,
+        "PathCheck" => Type::Library("kubernetes.authorization.PathCheck"),
+        "GroupCheck" => Type::Library("kubernetes.authorization.GroupCheck"),
+        "ResourceCheck" => Type::RESOURCE_CHECK,
+        "Decision" => Type::Library("kubernetes.authorization.Decision"),
         _ => return None,
     })
 }
@@ -299,7 +318,9 @@ pub(crate) fn type_named(name: &str) -> Option<Type> {
         TIMESTAMP => Type::Timestamp,
         DURATION => Type::Duration,
         "dyn" | "timestamp" | "duration" | "URL" | "Quantity" | "Semver" | "Format" | "IP"
-        | "CIDR" => return None,
+        | "CIDR" | "Authorizer" | "PathCheck" | "GroupCheck" | "ResourceCheck" | "Decision" => {
+            return None;
+        }
         "net.IP" => Type::Library("net.IP"),
         "net.CIDR" => Type::Library("net.CIDR"),
         other => return named(other),

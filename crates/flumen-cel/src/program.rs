@@ -1,6 +1,6 @@
 //! An expression from its text to its value.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use cel::{
     common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue},
@@ -81,6 +81,23 @@ impl Program {
                 || children(expr).into_iter().any(|child| mentions(child, variable))
         }
         mentions(&self.tree, variable)
+    }
+
+    /// The fields of a variable that the expression names.
+    pub fn fields_of(&self, variable: &str) -> BTreeSet<&str> {
+        fn collect<'a>(expr: &'a IdedExpr, variable: &str, found: &mut BTreeSet<&'a str>) {
+            if let Expr::Select(select) = &expr.expr
+                && matches!(&select.operand.expr, Expr::Ident(name) if name == variable)
+            {
+                found.insert(&select.field);
+            }
+            for child in children(expr) {
+                collect(child, variable, found);
+            }
+        }
+        let mut found = BTreeSet::new();
+        collect(&self.tree, variable, &mut found);
+        found
     }
 
     /// What an evaluation costs at most, with a variable of the given shape.

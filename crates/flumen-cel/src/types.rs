@@ -1,6 +1,6 @@
 //! Types as the checker knows them, and when one stands for another.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use crate::{
     shape::Shape,
@@ -29,10 +29,19 @@ pub enum Type {
     Named(Box<Self>),
     /// With fields that are known.
     Object(ObjectType),
+    /// With fields of known types, and a name.
+    Record(Arc<Record>),
     /// A type of a library, by its name.
     Library(&'static str),
     /// To be found out: the number of a variable.
     Open(usize),
+}
+
+/// Something whose fields are known before it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub name: &'static str,
+    pub fields: BTreeMap<String, Type>,
 }
 
 /// An object type is no other's equal, whatever its fields.
@@ -48,6 +57,19 @@ impl PartialEq for ObjectType {
 impl Eq for ObjectType {}
 
 impl Type {
+    /// That of the variable `authorizer`.
+    pub const AUTHORIZER: Self = Self::Library("kubernetes.authorization.Authorizer");
+    /// That of the variable `authorizer.requestResource`.
+    pub const RESOURCE_CHECK: Self = Self::Library("kubernetes.authorization.ResourceCheck");
+
+    pub fn record(
+        name: &'static str,
+        fields: impl IntoIterator<Item = (impl Into<String>, Self)>,
+    ) -> Self {
+        let fields = fields.into_iter().map(|(field, of)| (field.into(), of)).collect();
+        Self::Record(Arc::new(Record { name, fields }))
+    }
+
     pub fn list(element: Self) -> Self {
         Self::List(Box::new(element))
     }
@@ -116,6 +138,7 @@ impl fmt::Display for Type {
             Self::Bytes => "bytes",
             Self::Object(_) => "object",
             Self::Library(name) => name,
+            Self::Record(record) => record.name,
             Self::Timestamp => "timestamp",
             Self::Duration => "duration",
             Self::List(a) => return write!(f, "list({a})"),
@@ -197,9 +220,10 @@ impl Known {
                     | Type::Timestamp
                     | Type::Duration
                     | Type::Object(_)
+                    | Type::Record(_)
                     | Type::Library(_)
             ),
-            (Type::Object(_) | Type::Library(_), _) => a == b,
+            (Type::Object(_) | Type::Record(_) | Type::Library(_), _) => a == b,
             _ => {
                 a.has_parameters_of(b)
                     && a.parameters()

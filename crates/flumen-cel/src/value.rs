@@ -116,6 +116,44 @@ impl<'a> Value<'a> {
         Self::Optional(Some(Rc::new(value)))
     }
 
+    /// The same, borrowed from nothing.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(bool),
+            Self::Int(int) => Value::Int(int),
+            Self::Uint(int) => Value::Uint(int),
+            Self::Double(double) => Value::Double(double),
+            Self::Text(text) => Value::text(text.to_string()),
+            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Timestamp(time) => Value::Timestamp(time),
+            Self::Duration(duration) => Value::Duration(duration),
+            Self::List(list) => Value::list(list.iter().map(Self::into_owned).collect()),
+            Self::Map(map) => Value::entries_of(
+                map.to_vec()
+                    .into_iter()
+                    .map(|(key, value)| (key.into_owned(), value.into_owned()))
+                    .collect(),
+            ),
+            Self::Optional(inner) => {
+                Value::Optional(inner.map(|inner| Rc::new(inner.as_ref().clone().into_owned())))
+            }
+            Self::Type(name) => Value::Type(name),
+            Self::Opaque(opaque) => Value::Opaque(opaque),
+            Self::Unfit(fault) => Value::Unfit(fault),
+        }
+    }
+
+    /// A mapping of these.
+    pub fn entries_of(entries: Vec<(Self, Self)>) -> Self {
+        Self::Map(Entries::Made(Rc::new(entries)))
+    }
+
+    /// What nobody can use, for a reason in the words of cel-go.
+    pub fn unfit(why: String) -> Self {
+        Self::Unfit(Rc::new(Fault::new(why)))
+    }
+
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null_type",

@@ -14,6 +14,17 @@ const OF_PODS: [&str; 2] = ["cpu", "memory"];
 /// it runs, whichever is more. What the pod says itself counts instead.
 pub fn total_resources(pod: &Value, field: &str) -> Amounts {
     let spec = &pod["spec"];
+    let mut total = container_resources(spec, field);
+    for (name, amount) in amounts(spec, field) {
+        if OF_PODS.contains(&name.as_str()) || name.starts_with("hugepages-") {
+            total.insert(name, amount);
+        }
+    }
+    total
+}
+
+/// The same, of containers alone.
+pub(crate) fn container_resources(spec: &Value, field: &str) -> Amounts {
     let mut total = Amounts::new();
     for container in items(spec, "containers") {
         add(&mut total, &amounts(container, field));
@@ -31,11 +42,6 @@ pub fn total_resources(pod: &Value, field: &str) -> Amounts {
         raise(&mut most, needed);
     }
     raise(&mut total, most);
-    for (name, amount) in amounts(spec, field) {
-        if OF_PODS.contains(&name.as_str()) || name.starts_with("hugepages-") {
-            total.insert(name, amount);
-        }
-    }
     total
 }
 

@@ -4,6 +4,7 @@
 //! [`strategy`] says it as data; `pods`, `services` and `single` hold what data cannot say.
 
 mod app_armor;
+mod devices;
 mod pods;
 mod services;
 mod single;

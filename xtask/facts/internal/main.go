@@ -37,7 +37,7 @@ var roots = []string{
 	"discovery.EndpointPort", "flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec",
 	"networking.IngressBackend", "networking.IngressClassParametersReference", "networking.NetworkPolicyPeer",
 	"networking.ServiceCIDRSpec", "networking.IPAddressSpec", "policy.PodDisruptionBudgetSpec", "rbac.RoleRef",
-	"resource.ResourceClaimSpec", "resource.ResourceSliceSpec", "resource.DeviceClassSpec", "scheduling.WorkloadSpec",
+	"resource.ResourceClaimSpec", "resource.ResourceClaimTemplateSpec", "resource.ResourceSliceSpec", "resource.DeviceClassSpec", "scheduling.WorkloadSpec",
 	"storage.CSIDriverSpec", "storage.VolumeAttachmentSpec", "storage.CSINodeDriver",
 }
 

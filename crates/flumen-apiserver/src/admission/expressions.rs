@@ -1,10 +1,15 @@
 //! What expressions of policies and webhooks see of a request.
 
-use flumen_cel::{Budget, Dialect, Entries, List, Program, Value as Cel};
-use serde_json::{Value, json};
+use std::{collections::BTreeSet, rc::Rc};
 
-use super::{Attempt, Operation, Result, described::described};
+use flumen_cel::{Authorizer, Budget, Dialect, Program, Question, Value as Cel};
+use serde_json::Value;
+
+use super::{Attempt, Operation, Result, described::described, permissions::Roles};
 use crate::Resource;
+
+/// What one expression may cost.
+const PER_EXPRESSION: u64 = 1_000_000;
 
 /// The variables of expressions.
 pub(super) struct Scope {
@@ -13,7 +18,11 @@ pub(super) struct Scope {
     request: Value,
     params: Value,
     namespace: Value,
-    pub(super) variables: Value,
+    authorizer: Rc<dyn Authorizer>,
+    /// What is asked for, as a question about permissions.
+    asked: Question,
+    /// The variables of a policy that were evaluated, each once.
+    variables: Vec<(String, Cel<'static>)>,
 }
 
 /// How conditions were met.
@@ -43,7 +52,19 @@ impl Scope {
             request: described(attempt, object, version),
             params,
             namespace,
-            variables: json!({}),
+            authorizer: Rc::new(Roles {
+                api: attempt.request.api.clone(),
+                user: attempt.request.call.user.clone(),
+            }),
+            asked: Question {
+                group: attempt.resource().group.clone(),
+                resource: attempt.resource().plural.clone(),
+                subresource: attempt.request.target().subresource.clone(),
+                namespace: attempt.namespace().to_owned(),
+                name: attempt.name(object).to_owned(),
+                ..Question::default()
+            },
+            variables: Vec::new(),
         })
     }
 
@@ -53,7 +74,7 @@ impl Scope {
         for condition in conditions.as_array().into_iter().flatten() {
             let expression = condition["expression"].as_str().unwrap_or_default();
             match self.evaluate(expression, budget) {
-                Ok(Value::Bool(false)) => return Conditions::NotMet,
+                Ok(Cel::Bool(false)) => return Conditions::NotMet,
                 Ok(_) => {}
                 Err(why) => failed.push(failure(expression, &why)),
             }
@@ -65,44 +86,75 @@ impl Scope {
         &self,
         source: &str,
         budget: &mut Budget,
-    ) -> std::result::Result<Value, String> {
+    ) -> std::result::Result<Cel<'static>, String> {
         let program = Program::parse(source, Dialect::Kubernetes).map_err(|e| e.to_string())?;
+        self.value(&program, budget)
+    }
+
+    fn value(
+        &self,
+        program: &Program,
+        budget: &mut Budget,
+    ) -> std::result::Result<Cel<'static>, String> {
+        let variables = self.variables.iter();
+        let variables =
+            variables.map(|(name, value)| (Cel::text(name.as_str()), value.clone())).collect();
+        let authorizer = || Rc::clone(&self.authorizer);
         let scope = [
             ("object", Cel::from(&self.object)),
             ("oldObject", Cel::from(&self.old)),
             ("request", Cel::from(&self.request)),
             ("params", Cel::from(&self.params)),
             ("namespaceObject", Cel::from(&self.namespace)),
-            ("variables", Cel::from(&self.variables)),
+            ("variables", Cel::entries_of(variables)),
+            ("authorizer", Cel::authorizer(authorizer())),
+            ("authorizer.requestResource", Cel::resource_check(authorizer(), self.asked.clone())),
         ];
-        let value = program.evaluate(&scope, budget).map_err(|fault| fault.to_string())?;
-        Ok(to_json(&value))
+        // One expression may not cost what all of them may cost together.
+        let mut own = Budget::new(budget.left().min(PER_EXPRESSION));
+        let granted = own.left();
+        let value = program.evaluate(&scope, &mut own).map(Cel::into_owned);
+        *budget = Budget::new(budget.left() - (granted - own.left()));
+        value.map_err(|fault| fault.to_string())
+    }
+
+    /// Evaluates the variables that an expression needs and that nobody has needed before.
+    pub(super) fn provide(&mut self, source: &str, declared: &Value, budget: &mut Budget) {
+        let Ok(program) = Program::parse(source, Dialect::Kubernetes) else { return };
+        let mut wanted: BTreeSet<String> =
+            program.fields_of("variables").into_iter().map(str::to_owned).collect();
+        let declared = declared.as_array().map_or(&[][..], Vec::as_slice);
+        let expression = |of: &Value| {
+            let source = of["expression"].as_str().unwrap_or_default();
+            Program::parse(source, Dialect::Kubernetes)
+        };
+        // A variable names only those before it.
+        for variable in declared.iter().rev() {
+            if wanted.contains(variable["name"].as_str().unwrap_or_default())
+                && let Ok(program) = expression(variable)
+            {
+                wanted.extend(program.fields_of("variables").into_iter().map(str::to_owned));
+            }
+        }
+        for variable in declared {
+            let name = variable["name"].as_str().unwrap_or_default();
+            let is_known = self.variables.iter().any(|(known, _)| known == name);
+            if is_known || !wanted.contains(name) {
+                continue;
+            }
+            let value = match expression(variable) {
+                Ok(program) => self.value(&program, budget),
+                Err(error) => Err(error.to_string()),
+            };
+            let value = value.unwrap_or_else(|why| {
+                Cel::unfit(format!("composited variable {name:?} fails to evaluate: {why}"))
+            });
+            self.variables.push((name.to_owned(), value));
+        }
     }
 }
 
 /// Why an expression has no value.
 pub(super) fn failure(expression: &str, why: &str) -> String {
     format!("expression '{}' resulted in error: {why}", expression.trim())
-}
-
-/// A value as other expressions see it. What JSON does not have becomes null.
-fn to_json(value: &Cel<'_>) -> Value {
-    match value {
-        Cel::Bool(value) => (*value).into(),
-        Cel::Int(value) => (*value).into(),
-        Cel::Uint(value) => (*value).into(),
-        Cel::Double(value) => (*value).into(),
-        Cel::Text(value) => value.to_string().into(),
-        Cel::List(List::Json(items, _)) => items.to_vec().into(),
-        Cel::List(List::Made(items)) => items.iter().map(to_json).collect(),
-        Cel::Map(Entries::Json(map, _)) => Value::Object((*map).clone()),
-        Cel::Map(Entries::Made(pairs)) => pairs
-            .iter()
-            .filter_map(|(key, value)| match key {
-                Cel::Text(key) => Some((key.to_string(), to_json(value))),
-                _ => None,
-            })
-            .collect(),
-        _ => Value::Null,
-    }
 }

@@ -1,6 +1,6 @@
 //! `ValidatingAdmissionPolicy`: rules in CEL that users bring.
 
-use flumen_cel::Budget;
+use flumen_cel::{Budget, Value as Cel};
 use serde_json::Value;
 
 use super::{
@@ -12,7 +12,7 @@ use crate::{ApiError, Cause, Details, Reason, Resource, meta};
 
 const GROUP: &str = "admissionregistration.k8s.io";
 /// What all expressions of one policy may cost together.
-const BUDGET: u64 = 1_000_000;
+const BUDGET: u64 = 10_000_000;
 
 /// Warns of all that policies say, and refuses with the first reason that one has to.
 pub(super) fn validate(attempt: &Attempt<'_>, object: &Value) -> Result {
@@ -161,21 +161,20 @@ fn judge(mut scope: Scope, policy: &Value, fails: bool) -> Vec<Denial> {
         Conditions::Failed(why) if fails => return vec![Denial::invalid(joined(&why))],
         _ => return Vec::new(),
     }
-    for variable in entries(&spec["variables"]) {
-        // One that fails is missing, which the expressions that use it find out.
-        if let Ok(value) = scope.evaluate(text(&variable["expression"]), &mut budget) {
-            scope.variables[text(&variable["name"])] = value;
-        }
-    }
     let mut denials = Vec::new();
     for validation in entries(&spec["validations"]) {
         let expression = text(&validation["expression"]);
+        scope.provide(expression, &spec["variables"], &mut budget);
         match scope.evaluate(expression, &mut budget) {
-            Ok(Value::Bool(true)) => {}
-            Ok(_) => denials.push(Denial {
-                message: message(&scope, validation, expression, &mut budget),
-                reason: reason_of(validation),
-            }),
+            Ok(Cel::Bool(true)) => {}
+            Ok(_) => {
+                let source = text(&validation["messageExpression"]);
+                scope.provide(source, &spec["variables"], &mut budget);
+                denials.push(Denial {
+                    message: message(&scope, validation, expression, &mut budget),
+                    reason: reason_of(validation),
+                });
+            }
             Err(why) if fails => denials.push(Denial::invalid(failure(expression, &why))),
             Err(_) => {}
         }
@@ -185,7 +184,7 @@ fn judge(mut scope: Scope, policy: &Value, fails: bool) -> Vec<Denial> {
 
 fn message(scope: &Scope, validation: &Value, expression: &str, budget: &mut Budget) -> String {
     if let Some(source) = validation["messageExpression"].as_str()
-        && let Ok(Value::String(message)) = scope.evaluate(source, budget)
+        && let Ok(Cel::Text(message)) = scope.evaluate(source, budget)
         && !message.trim().is_empty()
         && !message.trim().contains('\n')
     {

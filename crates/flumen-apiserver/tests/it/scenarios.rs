@@ -182,6 +182,7 @@ const NAMES: &[&str] = &[
     "api-services",
     "bindings",
     "certificates",
+    "devices",
     "edges",
     "evictions",
     "expressions",
@@ -217,6 +218,11 @@ async fn bindings() {
 #[tokio::test]
 async fn certificates() {
     check("certificates").await;
+}
+
+#[tokio::test]
+async fn devices() {
+    check("devices").await;
 }
 
 #[tokio::test]

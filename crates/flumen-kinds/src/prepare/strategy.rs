@@ -3,7 +3,7 @@
 use flumen_schema::api::ApiKind;
 use serde_json::Value;
 
-use super::{pods, services, single};
+use super::{devices, pods, services, single};
 use crate::read::Read;
 
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
@@ -154,10 +154,18 @@ static STRATEGIES: &[Strategy] = &[
     kind(RBAC, "ClusterRoleBinding").upsert(),
     kind(RBAC, "Role").upsert(),
     kind(RBAC, "RoleBinding").upsert(),
-    kind(RESOURCE, "DeviceClass").counted(SPEC),
+    kind(RESOURCE, "DeviceClass")
+        .counted(SPEC)
+        .prepared(|new, _| devices::class(new), |new, _| devices::class(new)),
     kind(RESOURCE, "DeviceTaintRule").counted(SPEC),
-    kind(RESOURCE, "ResourceClaim").status(),
-    kind(RESOURCE, "ResourceSlice").counted(SPEC),
+    kind(RESOURCE, "ResourceClaim")
+        .status()
+        .prepared(|new, _| devices::claim(new), |new, _| devices::claim(new)),
+    kind(RESOURCE, "ResourceClaimTemplate")
+        .prepared(|new, _| devices::template(new), |new, _| devices::template(new)),
+    kind(RESOURCE, "ResourceSlice")
+        .counted(SPEC)
+        .prepared(|new, _| devices::slice(new), |new, _| devices::slice(new)),
     kind("scheduling.k8s.io", "PriorityClass").counted(Generation::Constant),
     kind(STORAGE, "CSIDriver").versioned().prepared(|_, _| {}, single::driver_update),
     kind(STORAGE, "CSINode").versioned(),

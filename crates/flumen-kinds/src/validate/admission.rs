@@ -68,7 +68,7 @@ fn checked_webhooks(e: &mut Report, object: &Value, old: Old<'_>) {
         let at = list.index(n);
         webhook(e, &at, hook, old.has_side_effects());
         if !skips_conditions {
-            conditions(e, &at.child("matchConditions"), hook, Environment::default());
+            conditions(e, &at.child("matchConditions"), hook, &Environment::default());
         }
         review_versions(e, &at.child("admissionReviewVersions"), hook, old);
         let name = hook.text("name");

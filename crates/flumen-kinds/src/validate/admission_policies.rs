@@ -1,83 +1,80 @@
 //! Policies that decide on what is admitted, by expressions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use flumen_cel::{CompileError, Dialect, Program, Type};
+use flumen_cel::{Dialect, Program, Type};
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
 use super::admission::{MATCH_POLICIES, POLICIES, operations};
 use super::meta::{self, Naming, Scope};
 use super::report::Report;
-use super::{cluster, format, selector};
+use super::{cluster, format, policy_types, selector};
 use crate::read::Read;
 
 /// What expressions can name.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Environment {
-    parameters: bool,
-    variables: bool,
+    names: Vec<(&'static str, Type)>,
+    /// The variables that the policy has declared so far.
+    variables: Option<BTreeMap<String, Type>>,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self { names: policy_types::names(), variables: None }
+    }
 }
 
 impl Environment {
-    fn variables(self) -> Vec<(&'static str, Type)> {
-        let mut names = vec!["object", "oldObject", "request", "namespaceObject", "authorizer"];
-        if self.parameters {
-            names.push("params");
-        }
-        if self.variables {
-            names.push("variables");
-        }
-        names.into_iter().map(|name| (name, Type::Dyn)).collect()
+    fn names(&self) -> Vec<(&'static str, Type)> {
+        let variables = self.variables.clone();
+        let variables = variables.map(|of| ("variables", Type::record("kubernetes.variables", of)));
+        self.names.iter().cloned().chain(variables).collect()
+    }
+
+    /// What messages can name, in which nobody asks for permissions.
+    fn without_authorizer(&self) -> Self {
+        let mut env = self.clone();
+        env.names.retain(|(name, _)| !name.starts_with("authorizer"));
+        env
+    }
+
+    fn declare(&mut self, name: &str, of: &Type) {
+        let of = policy_types::of_variable(of);
+        self.variables.get_or_insert_default().insert(name.to_owned(), of);
     }
 }
 
-/// Compiles an expression, which has to be of one of these types; of any if there are none.
-fn expression(e: &mut Report, at: &Path<'_>, source: &str, env: Environment, types: &[Type]) {
-    let program = match Program::compile(source, &env.variables(), Dialect::Kubernetes) {
-        Ok(program) => program,
-        Err(CompileError::Issues(issues)) if names_library(&issues) => return,
-        Err(error) => return e.invalid(at, source, format!("compilation failed: {error}")),
+/// Compiles an expression, which has to be of one of these types; of any if there are none. Answers its type.
+fn expression(
+    e: &mut Report,
+    at: &Path<'_>,
+    source: &str,
+    env: &Environment,
+    types: &[Type],
+) -> Type {
+    let found = match Program::compile(source, &env.names(), Dialect::Kubernetes) {
+        Ok(program) => program.result().clone(),
+        Err(error) => {
+            e.invalid(at, source, format!("compilation failed: {error}"));
+            return Type::Dyn;
+        }
     };
-    let found = program.result();
-    if types.is_empty() || types.contains(found) {
-        return;
+    if types.is_empty() || types.contains(&found) {
+        return found;
     }
     let wanted: Vec<String> = types.iter().map(Type::declared).collect();
-    let found = found.declared();
+    let shown = found.declared();
     let detail = match wanted.as_slice() {
-        [one] => format!("must evaluate to {one} but got {found}"),
-        several => format!("must evaluate to one of [{}] but got {found}", several.join(" ")),
+        [one] => format!("must evaluate to {one} but got {shown}"),
+        several => format!("must evaluate to one of [{}] but got {shown}", several.join(" ")),
     };
     e.invalid(at, source, detail);
+    found
 }
 
-/// Whether the only mistake is a function that asks for permissions, which are not known here.
-fn names_library(issues: &str) -> bool {
-    let functions = [
-        "group",
-        "resource",
-        "serviceAccount",
-        "path",
-        "check",
-        "allowed",
-        "fieldSelector",
-        "labelSelector",
-        "subresource",
-        "namespace",
-        "name",
-        "errored",
-        "reason",
-        "error",
-    ];
-    let undeclared = |line: &str| {
-        functions.iter().any(|name| line.contains(&format!("undeclared reference to '{name}'")))
-    };
-    let mut mistakes = issues.lines().filter(|line| line.starts_with("ERROR:")).peekable();
-    mistakes.peek().is_some() && mistakes.all(undeclared)
-}
-
-pub(super) fn conditions(e: &mut Report, at: &Path<'_>, parent: &Value, env: Environment) {
+pub(super) fn conditions(e: &mut Report, at: &Path<'_>, parent: &Value, env: &Environment) {
     let conditions = parent.list("matchConditions");
     if conditions.len() > 64 {
         e.push(FieldError::too_many(at, conditions.len(), 64));
@@ -87,7 +84,9 @@ pub(super) fn conditions(e: &mut Report, at: &Path<'_>, parent: &Value, env: Env
         let at = at.index(n);
         match condition.text("expression").trim() {
             "" => e.required(&at.child("expression"), ""),
-            source => expression(e, &at.child("expression"), source, env, &[Type::Bool]),
+            source => {
+                expression(e, &at.child("expression"), source, env, &[Type::Bool]);
+            }
         }
         let name = condition.text("name");
         e.required_form(&at.child("name"), name, format::qualified_name);
@@ -148,14 +147,19 @@ fn policy_start(e: &mut Report, at: &Path<'_>, spec: &Value, old: Option<&Value>
             }
         }
     }
-    let env = Environment { parameters: parameters.is_some(), variables: false };
+    let mut env = Environment::default();
+    if parameters.is_some() {
+        env.names.push(("params", Type::Dyn));
+    }
     let unchanged = old.is_some_and(|old| {
         ["paramKind", "matchConditions"].iter().all(|field| old.part(field) == spec.part(field))
     });
     if !unchanged {
-        conditions(e, &at.child("matchConditions"), spec, env);
+        conditions(e, &at.child("matchConditions"), spec, &env);
     }
-    let env = Environment { variables: !spec.list("variables").is_empty(), ..env };
+    if !spec.list("variables").is_empty() {
+        env.variables = Some(BTreeMap::new());
+    }
     let variables_at = at.child("variables");
     for (n, variable) in spec.list("variables").iter().enumerate() {
         let at = variables_at.index(n);
@@ -169,7 +173,8 @@ fn policy_start(e: &mut Report, at: &Path<'_>, spec: &Value, old: Option<&Value>
         if source.trim().is_empty() {
             e.required(&at.child("expression"), "expression is not specified");
         } else {
-            expression(e, &at.child("expression"), source, env, &[]);
+            let of = expression(e, &at.child("expression"), source, &env, &[]);
+            env.declare(name, &of);
         }
     }
     env
@@ -227,7 +232,7 @@ fn checked_validating_policy(e: &mut Report, object: &Value, old: Option<&Value>
         return e.required(&annotations_at, detail);
     }
     for (n, validation) in validations.iter().enumerate() {
-        self::validation(e, &validations_at.index(n), validation, env);
+        self::validation(e, &validations_at.index(n), validation, &env);
     }
     if annotations.len() > 20 {
         let shown = spec.part("auditAnnotations").clone();
@@ -250,7 +255,7 @@ fn checked_validating_policy(e: &mut Report, object: &Value, old: Option<&Value>
         } else if source.len() > 5 * 1024 {
             e.required(&value_at, "must not exceed 5120 bytes in length");
         } else {
-            expression(e, &value_at, source, env, &[Type::Text, Type::Null]);
+            expression(e, &value_at, source, &env, &[Type::Text, Type::Null]);
         }
         if !keys.insert(key) {
             e.duplicate(&at.child("key"), key);
@@ -258,7 +263,7 @@ fn checked_validating_policy(e: &mut Report, object: &Value, old: Option<&Value>
     }
 }
 
-fn validation(e: &mut Report, at: &Path<'_>, validation: &Value, env: Environment) {
+fn validation(e: &mut Report, at: &Path<'_>, validation: &Value, env: &Environment) {
     let source = validation.text("expression");
     if source.trim().is_empty() {
         e.required(&at.child("expression"), "expression is not specified");
@@ -270,7 +275,8 @@ fn validation(e: &mut Report, at: &Path<'_>, validation: &Value, env: Environmen
     if !source.is_empty() && source.trim().is_empty() {
         e.invalid(&at.child("messageExpression"), source, filled);
     } else if !source.is_empty() {
-        expression(e, &at.child("messageExpression"), source, env, &[Type::Text]);
+        let env = env.without_authorizer();
+        expression(e, &at.child("messageExpression"), source, &env, &[Type::Text]);
     }
     let message = validation.text("message");
     if !message.is_empty() && message.trim().is_empty() {

@@ -272,10 +272,45 @@ const VOLUME_KINDS: [&str; 22] = [
     "csi",
 ];
 
-pub(super) fn volume(e: &mut Report, object: &Value) {
+pub(super) fn new_volume(e: &mut Report, object: &Value) {
+    volume(e, object);
+    mount_options(e, object);
+}
+
+fn volume(e: &mut Report, object: &Value) {
     meta::check(e, object, Scope::Cluster, Naming::SUBDOMAIN);
     let name = object.part("metadata").text("name");
     volume_spec(e, &Path::new("spec"), object.part("spec"), name);
+}
+
+/// Volumes that are mounted with options; of others none may be asked for.
+const MOUNTED: [&str; 13] = [
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "cinder",
+    "cephfs",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+];
+
+/// Mount options in an annotation, which only old kinds of volumes know.
+fn mount_options(e: &mut Report, object: &Value) {
+    let key = "volume.beta.kubernetes.io/mount-options";
+    let spec = object.part("spec");
+    if object.part("metadata").part("annotations").some(key).is_some()
+        && !MOUNTED.iter().any(|source| spec.some(source).is_some())
+    {
+        let at = Path::new("metadata");
+        let at = at.child("annotations");
+        e.forbidden(&at.child(key), "may not specify mount options for this volume type");
+    }
 }
 
 fn volume_spec(e: &mut Report, at: &Path<'_>, spec: &Value, name: &str) {
@@ -352,7 +387,7 @@ fn volume_source(e: &mut Report, at: &Path<'_>, spec: &Value, name: &str) {
 }
 
 pub(super) fn volume_update(e: &mut Report, new: &Value, old: &Value) {
-    volume(e, new);
+    new_volume(e, new);
     volume(e, new);
     let (spec, was) = (new.part("spec"), old.part("spec"));
     let mut source = source_of(spec);

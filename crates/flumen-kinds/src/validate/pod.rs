@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use flumen_fields::{FieldError, Path};
-use flumen_object::Quantity;
 use serde_json::Value;
 
 use super::containers::{self, Pod};
@@ -11,6 +10,7 @@ use super::meta::{self, Naming, Scope};
 use super::report::Report;
 use super::{format, pod_annotations, resources, scheduling, security, volumes};
 use crate::internal;
+use crate::pods;
 use crate::read::{Read, quantity};
 
 pub(super) fn create(e: &mut Report, pod: &Value) {
@@ -204,16 +204,18 @@ fn pod_resources(e: &mut Report, at: &Path<'_>, pod: &Pod<'_>) {
         e.forbidden(&at.child("claims"), detail);
     }
     resources::requirements(e, at, wanted, resources::pod_name, &pod.claims);
-    let requests_at = at.child("requests");
-    for (resource, value) in wanted.map("requests") {
-        let sum = pod.spec.list("containers").iter().fold(Quantity::from(0), |sum, container| {
-            let own = container.part("resources").part("requests").part(resource);
-            sum.plus(&quantity(own))
-        });
-        if sum > quantity(value) {
-            let detail =
-                format!("must be greater than or equal to aggregate container requests of {sum}");
-            e.invalid(&requests_at.key(resource), value.clone(), detail);
+    for field in ["requests", "limits"] {
+        let at = at.child(field);
+        for (resource, sum) in pods::container_resources(pod.spec, field) {
+            let Some(value) = wanted.part(field).some(&resource) else { continue };
+            // Huge pages cannot be promised twice, so that limits of them count like requests.
+            let counts = field == "requests" || resource.starts_with("hugepages-");
+            if counts && sum > quantity(value) {
+                let detail = format!(
+                    "must be greater than or equal to aggregate container {field} of {sum}"
+                );
+                e.invalid(&at.key(&resource), value.clone(), detail);
+            }
         }
     }
     let containers = at.child("containers");

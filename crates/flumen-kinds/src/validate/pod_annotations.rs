@@ -4,9 +4,11 @@ use flumen_fields::Path;
 use serde_json::Value;
 
 use super::report::Report;
-use super::{containers, volumes};
+use super::{containers, scheduling, volumes};
+use crate::json;
 use crate::read::Read;
 
+const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
 const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 pub(super) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
@@ -19,6 +21,12 @@ pub(super) fn check(e: &mut Report, at: &Path<'_>, meta: &Value, spec: &Value) {
     {
         let detail = "must set spec.nodeName if mirror pod annotation is set";
         e.invalid(&at.key(MIRROR), value, detail);
+    }
+    if let Some(text) = annotations.text_given(TOLERATIONS).filter(|text| !text.is_empty()) {
+        match tolerations_in(text) {
+            Ok(found) => scheduling::tolerations(e, &at.child(TOLERATIONS), &found),
+            Err(problem) => e.invalid(at, TOLERATIONS, problem),
+        }
     }
     let cost = "controller.kubernetes.io/pod-deletion-cost";
     if let Some(value) = annotations.text_given(cost) {
@@ -46,6 +54,27 @@ pub(super) fn check(e: &mut Report, at: &Path<'_>, meta: &Value, spec: &Value) {
             e.invalid(&at.key(key), value, format!("invalid AppArmor profile name: {value:?}"));
         }
     }
+}
+
+/// Tolerations as text, which may spell the names of fields in any case.
+fn tolerations_in(text: &str) -> Result<Vec<Value>, String> {
+    let tape = json::scan(text.as_bytes())?;
+    let kind = tape.root().kind();
+    match serde_json::from_str(text) {
+        Ok(Value::Array(items)) => Ok(items.into_iter().map(uncapitalized).collect()),
+        Ok(Value::Null) => Ok(Vec::new()),
+        _ => Err(format!("json: cannot unmarshal {kind} into Go value of type []core.Toleration")),
+    }
+}
+
+fn uncapitalized(toleration: Value) -> Value {
+    let Value::Object(fields) = toleration else { return toleration };
+    let known = ["key", "operator", "value", "effect", "tolerationSeconds"];
+    let name = |name: String| {
+        let same = known.iter().find(|known| known.eq_ignore_ascii_case(&name));
+        same.map_or(name, |known| (*known).to_owned())
+    };
+    fields.into_iter().map(|(field, value)| (name(field), value)).collect()
 }
 
 fn seccomp_annotation(e: &mut Report, at: &Path<'_>, profile: &str) {

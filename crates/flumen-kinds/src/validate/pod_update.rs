@@ -1,5 +1,7 @@
 //! What may change in a pod, by the endpoint that it was sent to.
 
+use std::collections::BTreeSet;
+
 use flumen_fields::{FieldError, Path};
 use serde_json::Value;
 
@@ -12,6 +14,8 @@ use crate::prepare;
 use crate::read::Read;
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+const ENDED: &str = "may not be transitioned to non-terminated state";
 
 pub(super) fn update(e: &mut Report, new: &Value, old: &Value) {
     meta::check_update(e, new, old);
@@ -248,7 +252,35 @@ pub(super) fn status(e: &mut Report, new: &Value, old: &Value) {
             list,
         );
     }
+    let field = "ephemeralContainerStatuses";
+    let ended = |of: &Value| of.part("state").some("terminated").is_some();
+    for (n, before) in was.list(field).iter().enumerate().filter(|(_, before)| ended(before)) {
+        let name = before.text("name");
+        if status.list(field).iter().any(|now| now.text("name") == name && !ended(now)) {
+            e.forbidden(&at.child(field).index(n).child("state"), ENDED);
+        }
+    }
+    claim_statuses(e, &at.child("resourceClaimStatuses"), new);
     addresses(e, &at, status, was);
+}
+
+/// Claims that were made for a pod.
+fn claim_statuses(e: &mut Report, at: &Path<'_>, pod: &Value) {
+    let claims = pod.part("spec").list("resourceClaims");
+    let mut seen = BTreeSet::new();
+    for (n, status) in pod.part("status").list("resourceClaimStatuses").iter().enumerate() {
+        let at = at.index(n);
+        let (at, name) = (at.child("name"), status.text("name"));
+        if !claims.iter().any(|claim| claim.text("name") == name) {
+            e.invalid(&at, name, "must match the name of an entry in `spec.resourceClaims`");
+        }
+        if !seen.insert(name) {
+            e.duplicate(&at, name);
+        }
+        if let Some(claim) = status.text_given("resourceClaimName") {
+            e.form(&at, claim, format::dns_subdomain);
+        }
+    }
 }
 
 fn observed(e: &mut Report, at: &Path<'_>, of: &Value) {
@@ -283,8 +315,7 @@ fn restarts(
                 _ => false,
             };
         if !allowed {
-            let detail = "may not be transitioned to non-terminated state";
-            e.forbidden(&at.index(n).child("state"), detail);
+            e.forbidden(&at.index(n).child("state"), ENDED);
         }
     }
 }

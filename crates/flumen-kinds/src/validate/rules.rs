@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::report::Report;
 use super::{
     admission, admission_policies, api_services, autoscaling, batch, certificates, claims, cluster,
-    core, cron_jobs, daemon_sets, discovery, endpoints, events, flowcontrol, job_status,
+    core, cron_jobs, daemon_sets, devices, discovery, endpoints, events, flowcontrol, job_status,
     networking, pod, pod_update, quotas, rbac, services, stateful_sets, storage, workloads,
 };
 
@@ -43,6 +43,7 @@ const ADMISSION: &str = "admissionregistration.k8s.io";
 const FLOW: &str = "flowcontrol.apiserver.k8s.io";
 const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
+const RESOURCE: &str = "resource.k8s.io";
 const STORAGE: &str = "storage.k8s.io";
 
 static RULES: &[Rules] = &[
@@ -56,7 +57,7 @@ static RULES: &[Rules] = &[
         .with(&[("status", quotas::quota_status)]),
     rule("", "Namespace", core::namespace, core::namespace_update)
         .with(&[("status", core::namespace_status), ("finalize", core::namespace_finalize)]),
-    rule("", "PersistentVolume", claims::volume, claims::volume_update)
+    rule("", "PersistentVolume", claims::new_volume, claims::volume_update)
         .with(&[("status", claims::volume_status)]),
     rule("", "PersistentVolumeClaim", claims::claim, claims::claim_update)
         .with(&[("status", claims::claim_status)]),
@@ -152,6 +153,11 @@ static RULES: &[Rules] = &[
         cluster::priority_class,
         cluster::priority_class_update,
     ),
+    rule(RESOURCE, "DeviceClass", devices::class, devices::class_update),
+    rule(RESOURCE, "ResourceClaim", devices::claim, devices::claim_update)
+        .with(&[("status", devices::claim_status)]),
+    rule(RESOURCE, "ResourceClaimTemplate", devices::template, devices::template_update),
+    rule(RESOURCE, "ResourceSlice", devices::slice, devices::slice_update),
     rule(STORAGE, "CSIDriver", storage::driver, storage::driver_update),
     rule(STORAGE, "CSINode", storage::node, storage::node_update),
     rule(STORAGE, "CSIStorageCapacity", storage::capacity, storage::capacity_update),
