@@ -1,4 +1,4 @@
-//! The larger corpora that some checkouts have beside them, run against the release binary.
+//! The larger corpora that some checkouts have beside them, run against the binary of the tests.
 //!
 //! Each corpus brings its own runner, a Python script that prints `FAIL name …` for a failing case
 //! (kustomize's with the features of the case in brackets) and closes with `N passed, M failed`.

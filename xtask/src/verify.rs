@@ -1,18 +1,25 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
-use std::{fs, process::Command, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    process::Command,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
 
 use flumen_testkit::{TEST_SERVER_VARIABLE, shared_dir};
 
 use crate::{
     Result, campaign, corpora, generate, generate_definitions, generate_fieldspecs,
     generate_schema, generate_typed, kube,
-    process::{cargo, find, release_binary, show},
+    process::{built, cargo, find, show},
     progress::Progress,
     suites::{self, Servers},
     tools,
 };
 
+const TESTS: [&str; 3] = ["test", "--workspace", "--quiet"];
 /// Long enough to run each kind of change many times, short enough not to be noticed.
 const CAMPAIGN: Duration = Duration::from_secs(10);
 /// Every run of `test` draws the same changes.
@@ -24,18 +31,20 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     }
     let servers = Servers::chosen()?;
     let mut progress = Progress::start();
+    // Neither Go nor Cargo keeps all processors busy by itself.
+    let judges = thread::spawn(Judges::provide);
     progress.step("format", || format(&["--check".to_owned()]));
     progress.step("lints", lint);
+    progress.step("build of the tests", || show(&mut cargo(&[&TESTS[..], &["--no-run"]].concat())));
+    let is_kubernetes_there = wait_for(judges, &mut progress);
 
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
-    provide_tools(&mut progress);
-    let is_kubernetes_there = provide_kubernetes(&mut progress);
     let prepare = |tests: &mut Command| {
         tests.env("FLUMEN_SKIP_LOG", skip_log.path());
     };
     progress.step("tests, golden cases, examples, doc tests", || {
-        let mut tests = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+        let mut tests = cargo(&[&TESTS[..], &["--no-fail-fast"]].concat());
         tests.env(TEST_SERVER_VARIABLE, servers.first());
         prepare(&mut tests);
         show(&mut tests)
@@ -57,17 +66,15 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         progress.skip("generated tables", &why);
     }
 
-    let mut binary = None;
-    progress.step("release build", || {
-        binary = Some(release_binary()?);
-        Ok(())
-    });
     progress.step("campaign fuzz-reader, short", || campaign::reader::run(CAMPAIGN, SEED));
+    // The tests have built it; that of a release is the same code, and takes minutes.
+    let binary = built("debug/flumen")?;
+    let binary = binary.is_file().then_some(binary);
     if let Some(binary) = &binary {
         progress.step("campaign fuzz-build, short", || campaign::build(binary, CAMPAIGN, SEED));
     }
     match (&binary, shared_dir(), find("python3")) {
-        (None, ..) => progress.skip("corpora", "there is no release build"),
+        (None, ..) => progress.skip("corpora", "the tests have built no binary"),
         (_, None, _) => progress.skip("corpora", "no `../shared` beside the checkout"),
         (_, _, None) => progress.skip("corpora", "their runners need python3"),
         (Some(binary), Some(shared), Some(_)) => {
@@ -82,32 +89,38 @@ pub(crate) fn run(arguments: &[String]) -> Result {
     progress.finish()
 }
 
-/// Adds the judges that tests look for. A machine that cannot have them is no failure.
-fn provide_tools(progress: &mut Progress) {
-    let mut missing = Vec::new();
-    progress.step("tools that judge", || {
-        missing = tools::provide();
+/// The programs of others that tests look for.
+struct Judges {
+    /// A machine that cannot have one is no failure.
+    missing: Vec<tools::Missing>,
+    /// Nothing without Go. A build that fails is a failure.
+    kubernetes: Option<Result<PathBuf>>,
+}
+
+impl Judges {
+    fn provide() -> Self {
+        let missing = tools::provide();
+        Self { missing, kubernetes: kube::can_provide().then(kube::provide) }
+    }
+}
+
+/// Waits for the judges, and says whether a real Kubernetes is among them.
+fn wait_for(judges: JoinHandle<Judges>, progress: &mut Progress) -> bool {
+    let (mut missing, mut is_kubernetes_there, mut has_go) = (Vec::new(), false, true);
+    progress.step("tools that judge, Kubernetes for tests", || {
+        let judges = judges.join().map_err(|_| "the thread that provides them has panicked")?;
+        missing = judges.missing;
+        has_go = judges.kubernetes.is_some();
+        is_kubernetes_there = judges.kubernetes.transpose()?.is_some();
         Ok(())
     });
     for (name, why) in missing {
         progress.skip(&format!("what `{name}` judges"), &why);
     }
-}
-
-/// Builds what the tests on a real cluster run, if that can be. Without Go they are skipped; a build that
-/// fails is a failure.
-fn provide_kubernetes(progress: &mut Progress) -> bool {
-    if !kube::can_provide() {
+    if !has_go {
         progress.skip("tests on a real Kubernetes", "building it needs Go");
-        return false;
     }
-    let mut is_there = false;
-    progress.step("Kubernetes for tests", || {
-        kube::provide()?;
-        is_there = true;
-        Ok(())
-    });
-    is_there
+    is_kubernetes_there
 }
 
 pub(crate) fn format(arguments: &[String]) -> Result {

@@ -11,7 +11,7 @@ use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, ObjectName, PatchType, Resource};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use self::similar::Similar;
 use crate::{json::tree, references::core_resource};
@@ -20,6 +20,8 @@ use crate::{json::tree, references::core_resource};
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 /// Annotations of an object with this prefix are copied to its events.
 const COPIED: &str = "event.toolkit.fluxcd.io/";
+/// Events that may wait to be posted. More only come when the server is slower than all that is said.
+const WAITING: usize = 16 * 1024;
 /// The longest message that a server takes.
 const LONGEST: usize = 1024;
 
@@ -42,7 +44,7 @@ impl Severity {
 /// Posts events in the name of one controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    sender: mpsc::UnboundedSender<Value>,
+    sender: mpsc::Sender<Value>,
     component: &'static str,
 }
 
@@ -52,7 +54,7 @@ impl Recorder {
         client: Client,
         component: &'static str,
     ) -> (Self, impl Future<Output = ()> + Send) {
-        let (sender, receiver) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::channel(WAITING);
         (Self { sender, component }, post_all(client, receiver, component))
     }
 
@@ -94,7 +96,10 @@ impl Recorder {
             "reportingInstance": "",
         });
         // Nobody listens any more when the controller ends.
-        let _ = self.sender.send(event);
+        if let Err(TrySendError::Full(event)) = self.sender.try_send(event) {
+            let about = &event["involvedObject"]["name"];
+            tracing::warn!(%about, reason, "too many events wait to be posted: one is left out");
+        }
     }
 }
 
@@ -102,11 +107,7 @@ fn cut(message: &str) -> &str {
     &message[..message.floor_char_boundary(LONGEST)]
 }
 
-async fn post_all(
-    client: Client,
-    mut events: mpsc::UnboundedReceiver<Value>,
-    component: &'static str,
-) {
+async fn post_all(client: Client, mut events: mpsc::Receiver<Value>, component: &'static str) {
     let mut posted = CLruCache::new(REMEMBERED);
     let mut similar = Similar::default();
     while let Some(event) = events.recv().await {

@@ -2,7 +2,7 @@
 //!
 //! A key is in the queue once, however often it is asked for, and one pass over it runs at a time: what is asked for
 //! meanwhile is done afterwards. Keys that are ready are taken in turns of their namespaces, so that a namespace with
-//! a thousand objects does not hold up one with three.
+//! a thousand objects does not hold up one with three. Within a namespace those come first that others wait for.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -36,8 +36,8 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     items: HashMap<Key, Item>,
-    /// Keys that are ready, by namespace, each in the order of asking.
-    ready: HashMap<String, VecDeque<Key>>,
+    /// Keys that are ready, by namespace.
+    ready: HashMap<String, Line>,
     /// Namespaces that have ready keys, in the order of their turns.
     turns: VecDeque<String>,
     /// Keys that become ready later; the number keeps those of one instant apart.
@@ -45,9 +45,14 @@ struct State {
     number: u64,
 }
 
+/// Keys by their [depth](Item::depth), each in the order of asking. None of them is empty.
+type Line = BTreeMap<usize, VecDeque<Key>>;
+
 #[derive(Debug, Default)]
 struct Item {
     phase: Phase,
+    /// How many dependencies stand behind one another before it.
+    depth: usize,
     /// Where the key stands in `later`.
     due: Option<(Instant, u64)>,
     /// How often in a row it has failed.
@@ -67,6 +72,8 @@ enum Phase {
     Running {
         /// Asked for again since the pass began.
         again: Option<Trigger>,
+        /// The revision of the source that the pass works on.
+        revision: Option<String>,
     },
 }
 
@@ -99,6 +106,12 @@ impl Queue {
     pub(crate) fn add(&self, key: Key, trigger: Trigger) {
         self.state().add(key, trigger);
         self.news.notify_one();
+    }
+
+    /// Tells how many dependencies stand behind one another before a key: it comes after those that have fewer, since
+    /// it would most likely find that they are not ready.
+    pub(crate) fn set_depth(&self, key: &Key, depth: usize) {
+        self.state().items.entry(key.clone()).or_default().depth = depth;
     }
 
     /// Waits for a key whose turn it is, and says how long it was ready. It must be given back with [`Self::done`].
@@ -134,7 +147,7 @@ impl Queue {
             let asked = {
                 let mut state = self.state();
                 let item = state.items.entry(key.clone()).or_default();
-                if let Phase::Running { again: Some(Trigger::Changed(by)) } = &item.phase {
+                if let Phase::Running { again: Some(Trigger::Changed(by)), .. } = &item.phase {
                     return by.clone();
                 }
                 item.asked.clone()
@@ -147,10 +160,26 @@ impl Queue {
     pub(crate) fn waiting(&self) -> BTreeMap<Kind, usize> {
         let state = self.state();
         let mut waiting = BTreeMap::new();
-        for key in state.turns.iter().filter_map(|namespace| state.ready.get(namespace)).flatten() {
+        for key in state.ready.values().flat_map(Line::values).flatten() {
             *waiting.entry(key.kind).or_default() += 1;
         }
         waiting
+    }
+
+    /// Tells which revision of its source the pass over a key works on.
+    pub(crate) fn works_on(&self, key: &Key, source: &str) {
+        let mut state = self.state();
+        let phase = state.items.get_mut(key).map(|item| &mut item.phase);
+        if let Some(Phase::Running { revision, .. }) = phase {
+            *revision = Some(source.to_owned());
+        }
+    }
+
+    /// Whether a pass over a key is under way that works on this revision of its source.
+    pub(crate) fn is_working_on(&self, key: &Key, source: &str) -> bool {
+        let state = self.state();
+        let phase = state.items.get(key).map(|item| &item.phase);
+        matches!(phase, Some(Phase::Running { revision: Some(revision), .. }) if revision == source)
     }
 
     /// Whether a pass over a key is under way.
@@ -175,7 +204,7 @@ impl State {
     fn add(&mut self, key: Key, trigger: Trigger) {
         let item = self.items.entry(key.clone()).or_default();
         match &mut item.phase {
-            Phase::Running { again } => {
+            Phase::Running { again, .. } => {
                 // What has changed matters more than that the time has come.
                 if !matches!(again, Some(Trigger::Changed(_))) {
                     *again = Some(trigger);
@@ -188,17 +217,18 @@ impl State {
                 if let Some(due) = item.due.take() {
                     self.later.remove(&due);
                 }
-                self.line_up(key);
+                let depth = item.depth;
+                self.line_up(key, depth);
             }
         }
     }
 
-    fn line_up(&mut self, key: Key) {
+    fn line_up(&mut self, key: Key, depth: usize) {
         let line = self.ready.entry(key.namespace.clone()).or_default();
         if line.is_empty() {
             self.turns.push_back(key.namespace.clone());
         }
-        line.push_back(key);
+        line.entry(depth).or_default().push_back(key);
     }
 
     /// Makes ready what is due.
@@ -218,14 +248,19 @@ impl State {
     fn take(&mut self) -> Option<(Key, Trigger, Duration)> {
         let namespace = self.turns.pop_front()?;
         let line = self.ready.get_mut(&namespace)?;
-        let key = line.pop_front()?;
+        let mut shallowest = line.first_entry()?;
+        let key = shallowest.get_mut().pop_front()?;
+        if shallowest.get().is_empty() {
+            shallowest.remove();
+        }
         if line.is_empty() {
             self.ready.remove(&namespace);
         } else {
             self.turns.push_back(namespace);
         }
         let item = self.items.get_mut(&key)?;
-        let phase = std::mem::replace(&mut item.phase, Phase::Running { again: None });
+        let phase =
+            std::mem::replace(&mut item.phase, Phase::Running { again: None, revision: None });
         let Phase::Ready { trigger, since } = phase else { return None };
         Some((key, trigger, since.elapsed()))
     }
@@ -243,7 +278,7 @@ impl State {
             }
             Next::Now => Some(Duration::ZERO),
         };
-        if let Phase::Running { again: Some(trigger) } = phase {
+        if let Phase::Running { again: Some(trigger), .. } = phase {
             self.add(key.clone(), trigger);
         } else if let Some(wait) = wait {
             self.number += 1;
@@ -286,6 +321,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn dependencies_come_before_those_who_depend_on_them() {
+        let queue = Queue::default();
+        queue.set_depth(&key("a", "last"), 2);
+        queue.set_depth(&key("a", "middle"), 1);
+        for (namespace, name) in [("a", "last"), ("a", "middle"), ("b", "x"), ("a", "first")] {
+            queue.add(key(namespace, name), Trigger::Due);
+        }
+        let mut taken = Vec::new();
+        for _ in 0..4 {
+            taken.push(take(&queue).await);
+        }
+        assert_eq!(taken, ["a/first", "b/x", "a/middle", "a/last"]);
+        assert_eq!(queue.waiting(), BTreeMap::new());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_key_is_there_once_and_runs_once() {
         let queue = Queue::default();
         queue.add(key("a", "1"), Trigger::Due);
@@ -298,6 +349,22 @@ mod tests {
         assert_eq!(queue.changed(&key("a", "1")).await, "GitRepository/a/x");
         queue.done(&key("a", "1"), Next::After(Duration::from_mins(10)), BACKOFF);
         assert_eq!(queue.next().await, (key("a", "1"), trigger, Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pass_tells_what_it_works_on_until_it_ends() {
+        let queue = Queue::default();
+        let key = key("a", "1");
+        queue.works_on(&key, "main@1");
+        assert!(!queue.is_working_on(&key, "main@1"), "there is no pass");
+        queue.add(key.clone(), Trigger::Due);
+        queue.next().await;
+        assert!(!queue.is_working_on(&key, "main@1"), "it has not looked yet");
+        queue.works_on(&key, "main@1");
+        assert!(queue.is_working_on(&key, "main@1"));
+        assert!(!queue.is_working_on(&key, "main@2"));
+        queue.done(&key, Next::Rest, BACKOFF);
+        assert!(!queue.is_working_on(&key, "main@1"), "it is over");
     }
 
     #[tokio::test(start_paused = true)]

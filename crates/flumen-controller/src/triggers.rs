@@ -151,6 +151,13 @@ fn of_source(controller: &Controller, index: &Index, news: OfSource) {
 fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kustomization>) {
     let (namespace, name) = &change.name;
     let key = Key::new(Kind::Kustomization, namespace, name);
+    let (before, after) =
+        (dependencies(change.before.as_ref()), dependencies(change.after.as_ref()));
+    if before != after
+        && let Some(Ok(object)) = &change.after
+    {
+        controller.queue.set_depth(&key, depth(controller, object));
+    }
     if is_asked(change) {
         let by = Trigger::Changed(key.to_string());
         controller.queue.add(key, by);
@@ -162,8 +169,8 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
         // Its own expressions may look at them.
         wake_waiting(controller, &change.name, DEPENDENCY_NOT_READY);
     }
-    let after = change.after.as_ref().and_then(|read| read.as_ref().ok());
-    controller.providers.recorded(&change.name, after.map(AsRef::as_ref));
+    let object = change.after.as_ref().and_then(|read| read.as_ref().ok());
+    controller.providers.recorded(&change.name, object.map(AsRef::as_ref));
     if state(change.before.as_ref()) == state(change.after.as_ref()) {
         // An expression may look at anything.
         for dependant in index.dependants(&change.name) {
@@ -175,8 +182,6 @@ fn of_kustomization(controller: &Controller, index: &Index, change: &Change<Kust
     } else {
         wake_dependants(controller, index, &change.name);
     }
-    let (before, after) =
-        (dependencies(change.before.as_ref()), dependencies(change.after.as_ref()));
     let is_done = is_held(change.before.as_ref()) && !is_held(change.after.as_ref());
     for name in before.iter().filter(|name| is_done || !after.contains(name)) {
         wake_deleted(controller, name);
@@ -266,12 +271,14 @@ fn keep_dependencies(controller: &Controller, index: &Index, change: &Change<Kus
 /// Wakes those who build from a source, dependencies before those who depend on them.
 fn wake_users(controller: &Controller, index: &Index, source: &Key, artifact: Option<&Artifact>) {
     let Some(artifact) = artifact else { return };
-    // A pass that is under way may have looked a moment too early.
     let is_behind = |name: &Name, object: &Kustomization| {
+        let key = key_of(name);
         let attempted = object.status.last_attempted_revision.as_deref();
-        attempted != Some(&artifact.revision)
+        let is_new = attempted != Some(&artifact.revision)
             || !(is_ready(object) || is_reconciling(object))
-            || controller.queue.is_running(&key_of(name))
+            // It may have looked a moment too early.
+            || controller.queue.is_running(&key);
+        is_new && !controller.queue.is_working_on(&key, &artifact.revision)
     };
     let mut users: Vec<(usize, &Name)> = index
         .users(source)
@@ -280,8 +287,11 @@ fn wake_users(controller: &Controller, index: &Index, source: &Key, artifact: Op
         .map(|(name, object)| (depth(controller, &object), name))
         .collect();
     users.sort();
-    for (_, name) in users {
-        controller.queue.add(key_of(name), Trigger::Changed(source.to_string()));
+    for (depth, name) in users {
+        let key = key_of(name);
+        // What it depends on may have got dependencies since it was seen.
+        controller.queue.set_depth(&key, depth);
+        controller.queue.add(key, Trigger::Changed(source.to_string()));
     }
 }
 

@@ -19,7 +19,7 @@ mod verify;
 use std::{collections::BTreeMap, fmt, future::Future};
 
 use flumen_api::OciRepositorySpec;
-use flumen_oci::{Descriptor, Digest, Reference, Repository, Target};
+use flumen_oci::{Descriptor, Digest, RawManifest, Reference, Repository, Target};
 
 pub use self::{
     error::{ConditionType, Error},
@@ -65,6 +65,17 @@ pub struct Resolved {
     pub reference: String,
     /// What is known of the manifest; nothing but its digest if that was asked for.
     descriptor: Option<Descriptor>,
+    /// The manifest itself, if it was read.
+    manifest: Option<RawManifest>,
+}
+
+/// What is asked of a registry to find out which artifact is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The digest alone, since it is most likely known.
+    Digest,
+    /// The manifest, since it is going to be fetched.
+    Manifest,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -81,11 +92,11 @@ impl<'r> Remote<'r> {
     }
 
     /// Finds out which artifact is meant.
-    pub async fn resolve(&self) -> Result<Resolved, Error> {
-        self.within_time(Error::digest, self.resolve_now()).await
+    pub async fn resolve(&self, ask: Ask) -> Result<Resolved, Error> {
+        self.within_time(Error::digest, self.resolve_now(ask)).await
     }
 
-    async fn resolve_now(&self) -> Result<Resolved, Error> {
+    async fn resolve_now(&self, ask: Ask) -> Result<Resolved, Error> {
         let wanted = self.request.spec.r#ref.clone().unwrap_or_default();
         let name = self.reference.name();
         if let Some(text) = &wanted.digest {
@@ -93,7 +104,7 @@ impl<'r> Remote<'r> {
                 .parse()
                 .map_err(|error: flumen_oci::Error| Error::digest(error.to_string()))?;
             let (revision, reference) = (digest.to_string(), format!("{name}@{digest}"));
-            return Ok(Resolved { revision, digest, reference, descriptor: None });
+            return Ok(Resolved { revision, digest, reference, descriptor: None, manifest: None });
         }
         let tag = match (&wanted.semver, wanted.tag) {
             (Some(range), _) => self.highest(range, wanted.semver_filter.as_deref()).await?,
@@ -101,14 +112,21 @@ impl<'r> Remote<'r> {
             (None, None) => "latest".to_owned(),
         };
         let target = Target::Tag(tag.clone());
-        let descriptor = match self.repository.resolve(&target).await {
-            Ok(descriptor) => descriptor,
-            // Answers to GET say why, those to HEAD cannot.
-            Err(error) if error.exchange().is_some() => {
-                let manifest = self.repository.manifest(&target).await;
-                manifest.map_err(|error| Error::digest(self.words(&error)))?.descriptor
+        let told = match ask {
+            Ask::Digest => self.repository.resolve(&target).await.map(Some),
+            Ask::Manifest => Ok(None),
+        };
+        let (descriptor, manifest) = match told {
+            Ok(Some(descriptor)) => (descriptor, None),
+            Err(error) if error.exchange().is_none() => {
+                return Err(Error::digest(self.words(&error)));
             }
-            Err(error) => return Err(Error::digest(self.words(&error))),
+            // Answers to GET say why, those to HEAD cannot.
+            Ok(None) | Err(_) => {
+                let manifest = self.repository.manifest(&target).await;
+                let manifest = manifest.map_err(|error| Error::digest(self.words(&error)))?;
+                (manifest.descriptor.clone(), Some(manifest))
+            }
         };
         let digest = descriptor.digest.clone();
         Ok(Resolved {
@@ -116,6 +134,7 @@ impl<'r> Remote<'r> {
             reference: format!("{name}:{tag}"),
             digest,
             descriptor: Some(descriptor),
+            manifest,
         })
     }
 

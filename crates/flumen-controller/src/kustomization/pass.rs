@@ -88,6 +88,7 @@ pub(crate) async fn reconcile(
         state: Mutex::new(State {
             object: object.as_ref().clone(),
             written: object,
+            written_at: Instant::now(),
             revision: None,
             build_digest: None,
             awaited: BTreeSet::new(),
@@ -122,6 +123,8 @@ pub(super) struct State {
     pub(super) object: Kustomization,
     /// The object as the cluster has it.
     written: Arc<Kustomization>,
+    /// When it was written, or the pass began.
+    written_at: Instant,
     /// Set when the source has been found.
     revision: Option<Revision>,
     /// Set when the build has succeeded.
@@ -160,8 +163,14 @@ impl Pass<'_> {
                     outcome = &mut work => break outcome,
                     failure = &mut superseded => break Err(failure),
                     () = &mut shown, if !is_shown => {
-                        is_shown = true;
-                        self.show().await;
+                        // The inventory may have been written meanwhile, and with it how far the pass is.
+                        let due = self.state().written_at + SHOWN_AFTER;
+                        if due > Instant::now() {
+                            shown.as_mut().reset(due);
+                        } else {
+                            is_shown = true;
+                            self.show().await;
+                        }
                     }
                     // A long wait is shown for what it is, whatever was shown before it.
                     Ok(()) = waits.changed(), if is_shown => {
@@ -218,6 +227,7 @@ impl Pass<'_> {
         fails_unknown_kinds(controller, &object).map_err(invalid)?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
         let artifact = artifact::resolve(controller, &object)?;
+        controller.queue.works_on(self.key, &artifact.revision);
         self.state().revision = Some(Revision::of(&artifact));
         depends::check(controller, &object, &artifact).await?;
 
@@ -403,7 +413,9 @@ impl Pass<'_> {
             let version = node.at(&["metadata", "resourceVersion"]);
             let version = version.and_then(flumen_yaml::Node::as_str).unwrap_or_default();
             version.clone_into(&mut written.metadata.resource_version);
-            self.state().written = Arc::new(written);
+            let mut state = self.state();
+            state.written = Arc::new(written);
+            state.written_at = Instant::now();
         }
         Ok(())
     }

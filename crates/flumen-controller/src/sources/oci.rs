@@ -6,7 +6,9 @@ use flumen_api::{
     Artifact, ConditionStatus, OciProvider, OciRepository, condition, delete_condition,
     modern_revision, set_condition,
 };
-use flumen_source::oci::{ConditionType, Error, Remote, Request, Resolved, SecretData, Trusted};
+use flumen_source::oci::{
+    Ask, ConditionType, Error, Remote, Request, Resolved, SecretData, Trusted,
+};
 use jiff::Timestamp;
 
 use super::pass::{
@@ -76,7 +78,8 @@ impl Source for OciRepository {
             registries: controller.artifacts.registries(),
         };
         let remote = Remote::connect(request).map_err(|error| failure(&error))?;
-        let resolved = remote.resolve().await.map_err(|error| failure(&error))?;
+        let ask = if self.status.artifact.is_none() { Ask::Manifest } else { Ask::Digest };
+        let resolved = remote.resolve(ask).await.map_err(|error| failure(&error))?;
         let revision = &resolved.revision;
         let is_new = !has_revision(self, revision);
         if is_new {

@@ -106,6 +106,12 @@ fn names_a_revision(operations: &Node) -> bool {
     })
 }
 
+/// Where something is written to, and by whom.
+fn written(path: String, manager: &str) -> Url {
+    // Warnings of unknown fields, which nobody reads here, cost the server a second reading of every body.
+    Url::new(path).with("fieldManager", manager).with("fieldValidation", "Ignore")
+}
+
 const fn dry_run(write: Write) -> Option<&'static str> {
     match write {
         Write::Real => None,
@@ -208,8 +214,7 @@ impl Cluster for Client {
         body: &Node,
         options: ApplyOptions<'_>,
     ) -> Result<Node, Error> {
-        let url = Url::new(path::object(object)?)
-            .with("fieldManager", options.manager)
+        let url = written(path::object(object)?, options.manager)
             .with("force", if options.force { "true" } else { "false" })
             .with_some("dryRun", dry_run(options.write));
         let request = Request::new(Method::PATCH, url.finish())
@@ -223,7 +228,7 @@ impl Cluster for Client {
         body: &Node,
         manager: &str,
     ) -> Result<Node, Error> {
-        let url = Url::new(path::collection_of(object)?).with("fieldManager", manager);
+        let url = written(path::collection_of(object)?, manager);
         let request = Request::new(Method::POST, url.finish())
             .with_body(JSON, to_json(body)?)
             .repeating(Repeat::IfUndone);
@@ -236,7 +241,7 @@ impl Cluster for Client {
         body: &Node,
         manager: &str,
     ) -> Result<Node, Error> {
-        let url = Url::new(path::object(object)?).with("fieldManager", manager);
+        let url = written(path::object(object)?, manager);
         let request = Request::new(Method::PUT, url.finish()).with_body(JSON, to_json(body)?);
         self.write(&request, object.resource).await
     }
@@ -248,7 +253,7 @@ impl Cluster for Client {
         body: &Node,
         manager: &str,
     ) -> Result<Node, Error> {
-        let url = Url::new(path::object(object)?).with("fieldManager", manager);
+        let url = written(path::object(object)?, manager);
         let (content, repeat) = match patch_type {
             PatchType::Json if names_a_revision(body) => (JSON_PATCH, Repeat::Always),
             PatchType::Json => (JSON_PATCH, Repeat::IfUndone),
@@ -267,7 +272,7 @@ impl Cluster for Client {
         manager: &str,
     ) -> Result<Node, Error> {
         let path = format!("{}/status", path::object(object)?);
-        let url = Url::new(path).with("fieldManager", manager);
+        let url = written(path, manager);
         let request =
             Request::new(Method::PATCH, url.finish()).with_body(MERGE_PATCH, to_json(body)?);
         self.write(&request, object.resource).await

@@ -59,6 +59,11 @@ impl Image {
     /// Reads the manifest; of an index the one for the default platform.
     pub async fn resolve(from: &Repository, target: &Target) -> Result<Self> {
         let first = from.manifest(target).await?;
+        Self::of(from, first).await
+    }
+
+    /// The same from what was read already.
+    pub async fn of(from: &Repository, first: RawManifest) -> Result<Self> {
         let digest = first.digest().clone();
         let index = match parse(&first)? {
             Document::Manifest(manifest) => return Ok(Self { digest, raw: first, manifest }),

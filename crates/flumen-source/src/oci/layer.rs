@@ -38,10 +38,14 @@ impl Remote<'_> {
         resolved: &Resolved,
         storage: &Arc<Storage>,
     ) -> Result<Fetched, Error> {
-        let target = Target::Digest(resolved.digest.clone());
-        let image = Image::resolve(&self.repository, &target)
-            .await
-            .map_err(|error| self.pull_failed(self.words(&error)))?;
+        let image = match &resolved.manifest {
+            Some(manifest) => Image::of(&self.repository, manifest.clone()).await,
+            None => {
+                let target = Target::Digest(resolved.digest.clone());
+                Image::resolve(&self.repository, &target).await
+            }
+        };
+        let image = image.map_err(|error| self.pull_failed(self.words(&error)))?;
         let layer = self.select(&image)?;
         let file_name = format!("{}.tar.gz", resolved.digest);
         let selector = self.request.spec.layer_selector.as_ref();

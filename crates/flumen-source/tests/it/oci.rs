@@ -13,7 +13,7 @@ use flumen_oci::{
 use flumen_sign::PrivateKey;
 use flumen_source::{
     Owner, Storage,
-    oci::{ConditionType, Error, Registries, Remote, Request, Resolved, SecretData, Trusted},
+    oci::{Ask, ConditionType, Error, Registries, Remote, Request, Resolved, SecretData, Trusted},
 };
 use flumen_testkit::{
     EmbeddedRegistry, Judge, REGISTRY_PASSWORD, REGISTRY_USER, RealRegistry, RegistryKind,
@@ -81,13 +81,13 @@ impl Source {
     }
 
     async fn resolve(&self) -> Result<Resolved, Error> {
-        self.remote()?.resolve().await
+        self.remote()?.resolve(Ask::Digest).await
     }
 
     /// The revision and the content of `app.yaml`.
     async fn fetch(&self) -> Result<(String, String), Error> {
         let remote = self.remote()?;
-        let resolved = remote.resolve().await?;
+        let resolved = remote.resolve(Ask::Manifest).await?;
         let fetched = remote.fetch(&resolved, &self.storage).await?;
         assert_eq!(
             fetched.stored.path,
@@ -204,7 +204,7 @@ async fn what_is_ignored_stays_out_and_annotations_are_told() {
     push(host, "latest", "x").await;
     let source = Source::new(host, &json!({"ignore": "*.md"}));
     let remote = source.remote().expect("connected");
-    let resolved = remote.resolve().await.expect("resolved");
+    let resolved = remote.resolve(Ask::Digest).await.expect("resolved");
     assert_eq!(resolved.reference, format!("{host}/org/app:latest"));
     let fetched = remote.fetch(&resolved, &source.storage).await.expect("fetched");
     let tree = source.storage.tree(&fetched.stored.digest).expect("unpacked");
@@ -221,7 +221,7 @@ async fn a_layer_can_be_kept_as_it_is() {
     let selector = json!({"mediaType": media_type, "operation": "copy"});
     let source = Source::new(host, &json!({"layerSelector": selector, "ignore": "*"}));
     let remote = source.remote().expect("connected");
-    let resolved = remote.resolve().await.expect("resolved");
+    let resolved = remote.resolve(Ask::Digest).await.expect("resolved");
     let fetched = remote.fetch(&resolved, &source.storage).await.expect("fetched");
     let manifest = repository(host)
         .manifest(&flumen_oci::Target::Tag("latest".to_owned()))
