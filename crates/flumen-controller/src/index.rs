@@ -127,7 +127,7 @@ fn references(object: &Kustomization) -> Vec<Referenced> {
 }
 
 /// The source of a Kustomization, if it is of a kind that we serve.
-fn source(object: &Kustomization) -> Option<Key> {
+pub(crate) fn source(object: &Kustomization) -> Option<Key> {
     let kind = match object.spec.source_ref.kind {
         SourceKind::GitRepository => Kind::GitRepository,
         SourceKind::OciRepository => Kind::OciRepository,

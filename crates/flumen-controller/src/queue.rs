@@ -70,8 +70,8 @@ enum Phase {
         since: Instant,
     },
     Running {
-        /// Asked for again since the pass began.
-        again: Option<Trigger>,
+        /// Why it was asked for again since the pass began.
+        again: Vec<Trigger>,
         /// The revision of the source that the pass works on.
         revision: Option<String>,
     },
@@ -147,7 +147,9 @@ impl Queue {
             let asked = {
                 let mut state = self.state();
                 let item = state.items.entry(key.clone()).or_default();
-                if let Phase::Running { again: Some(Trigger::Changed(by)), .. } = &item.phase {
+                if let Phase::Running { again, .. } = &item.phase
+                    && let Some(Trigger::Changed(by)) = most_urgent(again)
+                {
                     return by.clone();
                 }
                 item.asked.clone()
@@ -164,6 +166,17 @@ impl Queue {
             *waiting.entry(key.kind).or_default() += 1;
         }
         waiting
+    }
+
+    /// Tells that the pass over a key is about to look at its source: how that has changed before is no reason for
+    /// another pass.
+    pub(crate) fn looks_at(&self, key: &Key, source: &Key) {
+        let mut state = self.state();
+        let phase = state.items.get_mut(key).map(|item| &mut item.phase);
+        if let Some(Phase::Running { again, .. }) = phase {
+            let by = source.to_string();
+            again.retain(|trigger| !matches!(trigger, Trigger::Changed(one) if *one == by));
+        }
     }
 
     /// Tells which revision of its source the pass over a key works on.
@@ -205,9 +218,8 @@ impl State {
         let item = self.items.entry(key.clone()).or_default();
         match &mut item.phase {
             Phase::Running { again, .. } => {
-                // What has changed matters more than that the time has come.
-                if !matches!(again, Some(Trigger::Changed(_))) {
-                    *again = Some(trigger);
+                if !again.contains(&trigger) {
+                    again.push(trigger);
                 }
                 item.asked.notify_one();
             }
@@ -259,8 +271,10 @@ impl State {
             self.turns.push_back(namespace);
         }
         let item = self.items.get_mut(&key)?;
-        let phase =
-            std::mem::replace(&mut item.phase, Phase::Running { again: None, revision: None });
+        let phase = std::mem::replace(
+            &mut item.phase,
+            Phase::Running { again: Vec::new(), revision: None },
+        );
         let Phase::Ready { trigger, since } = phase else { return None };
         Some((key, trigger, since.elapsed()))
     }
@@ -278,8 +292,10 @@ impl State {
             }
             Next::Now => Some(Duration::ZERO),
         };
-        if let Phase::Running { again: Some(trigger), .. } = phase {
-            self.add(key.clone(), trigger);
+        if let Phase::Running { again, .. } = phase
+            && let Some(trigger) = most_urgent(&again)
+        {
+            self.add(key.clone(), trigger.clone());
         } else if let Some(wait) = wait {
             self.number += 1;
             let due = (Instant::now() + wait, self.number);
@@ -287,6 +303,12 @@ impl State {
             self.later.insert(due, key.clone());
         }
     }
+}
+
+/// What has changed matters more than that the time has come.
+fn most_urgent(triggers: &[Trigger]) -> Option<&Trigger> {
+    let change = triggers.iter().find(|trigger| matches!(trigger, Trigger::Changed(_)));
+    change.or(triggers.first())
 }
 
 #[cfg(test)]
@@ -365,6 +387,27 @@ mod tests {
         assert!(!queue.is_working_on(&key, "main@2"));
         queue.done(&key, Next::Rest, BACKOFF);
         assert!(!queue.is_working_on(&key, "main@1"), "it is over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_what_changes_after_a_look_asks_for_another() {
+        let queue = Queue::default();
+        let key = key("a", "1");
+        let source = Key::new(Kind::OciRepository, "a", "s");
+        let by_source = Trigger::Changed(source.to_string());
+        let by_spec = Trigger::Changed(key.to_string());
+        queue.add(key.clone(), Trigger::Due);
+        queue.next().await;
+        queue.add(key.clone(), by_source.clone());
+        queue.add(key.clone(), by_spec.clone());
+        queue.looks_at(&key, &source);
+        assert_eq!(queue.changed(&key).await, key.to_string());
+        queue.done(&key, Next::Rest, BACKOFF);
+        assert_eq!(queue.next().await.1, by_spec);
+        queue.looks_at(&key, &source);
+        queue.add(key.clone(), by_source.clone());
+        queue.done(&key, Next::Rest, BACKOFF);
+        assert_eq!(queue.next().await.1, by_source);
     }
 
     #[tokio::test(start_paused = true)]

@@ -44,6 +44,7 @@ use super::{
 use crate::{
     Controller, Key,
     events::Severity,
+    index::source,
     malformed,
     queue::Next,
     status::{self, with_finalizer},
@@ -226,6 +227,9 @@ impl Pass<'_> {
         let mode = Mode::of(&object).map_err(invalid)?;
         fails_unknown_kinds(controller, &object).map_err(invalid)?;
         let rules = health_rules(&object, account(controller, &object).is_some())?;
+        if let Some(source) = source(&object) {
+            controller.queue.looks_at(self.key, &source);
+        }
         let artifact = artifact::resolve(controller, &object)?;
         controller.queue.works_on(self.key, &artifact.revision);
         self.state().revision = Some(Revision::of(&artifact));
