@@ -38,12 +38,11 @@ impl Remote<'_> {
         resolved: &Resolved,
         storage: &Arc<Storage>,
     ) -> Result<Fetched, Error> {
-        let image = match &resolved.manifest {
-            Some(manifest) => Image::of(&self.repository, manifest.clone()).await,
-            None => {
-                let target = Target::Digest(resolved.digest.clone());
-                Image::resolve(&self.repository, &target).await
-            }
+        let image = if let Some(manifest) = &resolved.manifest {
+            Image::of(&self.repository, manifest.clone()).await
+        } else {
+            let target = Target::Digest(resolved.digest.clone());
+            Image::resolve(&self.repository, &target).await
         };
         let image = image.map_err(|error| self.pull_failed(self.words(&error)))?;
         let layer = self.select(&image)?;
