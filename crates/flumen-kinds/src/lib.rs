@@ -33,8 +33,8 @@ pub use flumen_object::Quantity;
 pub use go_json::go_json;
 pub use pods::total_resources;
 pub use prepare::{
-    count, counts_empty, creates_on_update, finish_create, hide, nothing, prepare_create,
-    prepare_subresource_update, prepare_update, reset_fields, sign_of_hidden,
+    count, counts_empty, creates_on_update, finish_create, nothing, prepare_create,
+    prepare_subresource_update, prepare_update, present, reset_fields, sign_of_presented,
     updates_without_version,
 };
 pub use validate::{

@@ -88,19 +88,19 @@ pub fn prepare_subresource_update(
     keep_meta(new, old);
 }
 
-/// Removes what is stored of an object and shown to nobody who reads it.
-pub fn hide(kind: &ApiKind, object: &mut Value) {
-    if hides(kind) {
-        services::hide_policy(object);
+/// Makes of an object as it is stored what those who read it see.
+pub fn present(kind: &ApiKind, object: &mut Value) {
+    if is_presented_otherwise(kind) {
+        services::present(object);
     }
 }
 
-/// What the text of an object has if something of it is to be hidden.
-pub fn sign_of_hidden(kind: &ApiKind) -> Option<&'static [u8]> {
-    hides(kind).then_some(services::OUTSIDE.as_bytes())
+/// What the text of an object has if it is seen otherwise than it is stored.
+pub fn sign_of_presented(kind: &ApiKind) -> Option<&'static [u8]> {
+    is_presented_otherwise(kind).then_some(services::OUTSIDE.as_bytes())
 }
 
-fn hides(kind: &ApiKind) -> bool {
+fn is_presented_otherwise(kind: &ApiKind) -> bool {
     (kind.group, kind.kind) == ("", "Service")
 }
 

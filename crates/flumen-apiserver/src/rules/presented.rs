@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{from_hub, is_hub, read::contains};
 use crate::{Behaviour, Representation, Resource};
 
-/// An object of the store in the version of a resource, without what the real server hides.
+/// An object of the store in the version of a resource, as the real server shows it.
 pub(crate) fn presented(resource: &Resource, object: Value) -> Value {
     let mut object = from_hub(resource, object);
     if let Behaviour::Builtin { kind, .. } = &resource.behaviour {
-        flumen_kinds::hide(kind, &mut object);
+        flumen_kinds::present(kind, &mut object);
     }
     object
 }
@@ -37,6 +37,7 @@ pub(crate) fn list_item(resource: &Resource, object: Value) -> Value {
 /// seldom.
 pub(crate) fn is_presented_as_stored(resource: &Resource, value: &[u8]) -> bool {
     let Behaviour::Builtin { kind, .. } = &resource.behaviour else { return false };
-    let hides = flumen_kinds::sign_of_hidden(kind).is_some_and(|sign| contains(value, sign));
-    is_hub(resource) && !hides
+    let is_changed =
+        flumen_kinds::sign_of_presented(kind).is_some_and(|sign| contains(value, sign));
+    is_hub(resource) && !is_changed
 }

@@ -9,30 +9,47 @@ use crate::read::Read;
 pub(super) const OUTSIDE: &str = "ExternalName";
 
 pub(super) fn create(service: &mut Value, _now: &str) {
-    let spec = service.part("spec");
-    let address = spec.text("clusterIP").to_owned();
-    if !address.is_empty() && spec.list("clusterIPs").is_empty() {
-        set_in(service, "spec", "clusterIPs", vec![Value::from(address)].into());
+    list_address(service);
+}
+
+/// Clients of old know one address only, which then is all of the list.
+fn list_address(service: &mut Value) {
+    if service.part("spec").list("clusterIPs").is_empty() {
+        let addresses = addresses(service);
+        if !addresses.is_empty() {
+            set_in(service, "spec", "clusterIPs", addresses.into());
+        }
     }
 }
 
-/// Clients of old know one address only; the list follows it.
+fn addresses(service: &Value) -> Vec<Value> {
+    let spec = service.part("spec");
+    match (spec.list("clusterIPs"), spec.text("clusterIP")) {
+        ([], "") => Vec::new(),
+        ([], address) => vec![Value::from(address)],
+        (list, _) => list.to_vec(),
+    }
+}
+
+/// A list that is as it was follows the address; one that is not is left to validation.
 fn follow_address(new: &mut Value, old: &Value) {
-    let (spec, was) = (new.part("spec"), old.part("spec"));
-    let (now, then) = (spec.text("clusterIP").to_owned(), was.text("clusterIP"));
-    let same_list = spec.list("clusterIPs") == was.list("clusterIPs");
-    if now == then {
-        if spec.list("clusterIPs").is_empty() && !was.list("clusterIPs").is_empty() {
-            super::copy_in(new, old, "spec", "clusterIPs");
+    let (spec, known) = (new.part("spec"), addresses(old));
+    let (now, then) = (spec.text("clusterIP"), old.part("spec").text("clusterIP"));
+    let list = spec.list("clusterIPs");
+    if now == then && list.is_empty() && !known.is_empty() {
+        set_in(new, "spec", "clusterIPs", known.into());
+    } else if now != then && list == known {
+        if now.is_empty() {
+            remove_in(new, "spec", "clusterIPs");
+        } else {
+            let address = Value::from(now);
+            set_in(new, "spec", "clusterIPs", vec![address].into());
         }
-    } else if same_list && now.is_empty() {
-        remove_in(new, "spec", "clusterIPs");
-    } else if !now.is_empty() && (same_list || spec.list("clusterIPs").is_empty()) {
-        set_in(new, "spec", "clusterIPs", vec![Value::from(now)].into());
     }
 }
 
 pub(super) fn update(new: &mut Value, old: &Value) {
+    keep_allocated(new, old);
     follow_address(new, old);
     let (needs, needed) = (Needs::of(new), Needs::of(old));
     if needed.cluster_ip && !needs.cluster_ip {
@@ -75,14 +92,14 @@ pub(super) fn update(new: &mut Value, old: &Value) {
     if !needs.load_balancer {
         set_in(new, "status", "loadBalancer", Value::Object(serde_json::Map::new()));
     }
-    keep_allocated(new, old);
 }
 
 /// A name outside has no traffic inside. The policy is kept for the time when the type changes, and shown to
-/// nobody.
-pub(super) fn hide_policy(service: &mut Value) {
+/// nobody. It is the only type whose address may be stored without the list.
+pub(super) fn present(service: &mut Value) {
     if service.part("spec").text("type") == OUTSIDE {
         remove_in(service, "spec", "internalTrafficPolicy");
+        list_address(service);
     }
 }
 
@@ -91,16 +108,16 @@ fn keep_allocated(new: &mut Value, old: &Value) {
     let (needs, needed) = (Needs::of(new), Needs::of(old));
     if needs.cluster_ip && needed.cluster_ip {
         let spec = new.part("spec");
-        if spec.text("clusterIP").is_empty() && spec.list("clusterIPs").is_empty() {
-            for field in ["clusterIP", "clusterIPs"] {
-                let value = old.part("spec").part(field).clone();
-                if !value.is_null() {
-                    set_in(new, "spec", field, value);
-                }
+        let (lacks_address, lacks_list) =
+            (spec.text("clusterIP").is_empty(), spec.list("clusterIPs").is_empty());
+        for (lacks, field) in [(lacks_address, "clusterIP"), (lacks_list, "clusterIPs")] {
+            let value = old.part("spec").part(field);
+            if lacks && !value.is_null() {
+                set_in(new, "spec", field, value.clone());
             }
         }
     }
-    if needs.node_port && needed.node_port {
+    if gets_node_ports(new) && gets_node_ports(old) {
         keep_node_ports(new, old);
     }
     if needs.health_check && needed.health_check {
@@ -109,6 +126,14 @@ fn keep_allocated(new: &mut Value, old: &Value) {
             set_in(new, "spec", "healthCheckNodePort", was.into());
         }
     }
+}
+
+/// Load balancers can do without.
+fn gets_node_ports(service: &Value) -> bool {
+    let is_refused =
+        service.part("spec").part("allocateLoadBalancerNodePorts") == &Value::Bool(false);
+    let needs = Needs::of(service);
+    needs.node_port && !(needs.load_balancer && is_refused)
 }
 
 fn keep_node_ports(new: &mut Value, old: &Value) {

@@ -1,7 +1,7 @@
 use flumen_schema::api::Api;
 use serde_json::{Value, json};
 
-use super::{hide, nothing, prepare_create, prepare_subresource_update, prepare_update};
+use super::{nothing, prepare_create, prepare_subresource_update, prepare_update, present};
 
 #[track_caller]
 fn check_create(group: &str, kind: &str, mut object: Value, pointer: &str, expected: &Value) {
@@ -70,8 +70,40 @@ fn the_policy_of_a_name_outside_is_kept_for_later() {
     let mut outside = service("ExternalName");
     prepare_update(kind, &mut outside, &service("ClusterIP"));
     assert_eq!(outside["spec"]["internalTrafficPolicy"], "Local");
-    hide(kind, &mut outside);
+    present(kind, &mut outside);
     assert_eq!(outside["spec"], json!({"type": "ExternalName"}));
+}
+
+#[test]
+fn the_list_of_addresses_follows_the_one() {
+    let kind = Api::get().kind("", "v1", "Service").expect("a known kind");
+    let updated = |of: &str, addresses: Value| {
+        let mut new =
+            json!({"spec": {"type": of, "clusterIP": addresses[0], "clusterIPs": addresses[1]}});
+        let old = json!({"spec": {"type": "ClusterIP", "clusterIP": "1.1.1.1", "clusterIPs": ["1.1.1.1"]}});
+        prepare_update(kind, &mut new, &old);
+        present(kind, &mut new);
+        (new["spec"]["clusterIP"].clone(), new["spec"]["clusterIPs"].clone())
+    };
+    let both = |address: &str| (json!(address), json!([address]));
+    assert_eq!(updated("ClusterIP", json!(["1.1.1.1", []])), both("1.1.1.1"));
+    assert_eq!(updated("ClusterIP", json!(["", ["1.1.1.1"]])), both("1.1.1.1"));
+    assert_eq!(
+        updated("ClusterIP", json!(["None", []])),
+        both("None"),
+        "the old list, then as asked"
+    );
+    assert_eq!(updated("ClusterIP", json!(["None", ["1.1.1.1"]])), both("None"));
+    assert_eq!(updated("ClusterIP", json!(["None", ["2.2.2.2"]])).1, json!(["2.2.2.2"]));
+    assert_eq!(
+        updated("ExternalName", json!(["None", []])),
+        both("None"),
+        "stored without, shown with"
+    );
+    assert_eq!(
+        updated("ExternalName", json!(["1.1.1.1", ["1.1.1.1"]])),
+        (Value::Null, Value::Null)
+    );
 }
 
 #[test]
