@@ -12,7 +12,7 @@ mod known;
 mod served;
 mod verdict;
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Command, sync::mpsc, thread};
 
 use flumen_testkit::TEST_SERVER_VARIABLE;
 
@@ -20,11 +20,16 @@ use self::{
     served::Served,
     verdict::{Verdict, case_name},
 };
-use crate::{Result, process::capture, progress::say, suites::Servers};
+use crate::{
+    Result,
+    process::capture,
+    progress::{Progress, say},
+    suites::Servers,
+};
 
 #[derive(Debug)]
-pub(crate) struct Corpus {
-    pub(crate) title: &'static str,
+struct Corpus {
+    title: &'static str,
     /// The runner and its arguments; `{flumen}` stands for the binary, `{shared}` for the
     /// directory of the corpora. Other names in braces are the runner's own.
     command: &'static [&'static str],
@@ -79,7 +84,7 @@ const FLUX_COMMANDS: [&str; 19] = [
 /// So many failures have another cause than a busy machine.
 const MOST_RETRIED: usize = 20;
 
-pub(crate) const ALL: [Corpus; 9] = [
+const ALL: [Corpus; 9] = [
     Corpus {
         title: "corpus: kustomize",
         command: &["{shared}/corpus/run-kustomize", "--cmd", "{flumen} build", "-j", "2"],
@@ -171,10 +176,53 @@ pub(crate) const ALL: [Corpus; 9] = [
     },
 ];
 
+/// Runs all that this machine can run, and `other_work` beside those that mostly wait.
+pub(crate) fn run(
+    binary: &Path,
+    shared: &Path,
+    servers: Servers,
+    progress: &mut Progress,
+    other_work: impl FnOnce(&mut Progress),
+) {
+    let mut runnable = Vec::new();
+    for corpus in &ALL {
+        match corpus.obstacle(servers) {
+            Some(why) => progress.skip(corpus.title, &why),
+            None => runnable.push(corpus),
+        }
+    }
+    let (patient, busy): (Vec<_>, Vec<_>) =
+        runnable.into_iter().partition(|corpus| corpus.is_patient());
+    thread::scope(|scope| {
+        let (played, next) = mpsc::channel();
+        let player = patient.clone();
+        scope.spawn(move || {
+            for corpus in player {
+                let _ = played.send(corpus.play(binary, shared)); // the receiver outlives this
+            }
+        });
+        other_work(progress);
+        for corpus in busy {
+            progress.step(corpus.title, || {
+                corpus.conclude(&corpus.play(binary, shared)?, binary, shared)
+            });
+        }
+        for corpus in patient {
+            progress.step(corpus.title, || {
+                corpus.conclude(
+                    &next.recv().map_err(|_| "its thread has panicked")??,
+                    binary,
+                    shared,
+                )
+            });
+        }
+    });
+}
+
 impl Corpus {
     /// Why it cannot be run on this machine, if it cannot.
-    pub(crate) fn obstacle(&self, servers: Servers) -> Option<String> {
-        if !matches!(self.against, Against::Kubernetes) {
+    fn obstacle(&self, servers: Servers) -> Option<String> {
+        if !self.is_patient() {
             return None;
         }
         if servers == Servers::Embedded {
@@ -183,21 +231,30 @@ impl Corpus {
         control_plane::environment().err()
     }
 
-    /// Runs it. Where time matters, what failed is tried once more before it counts.
-    pub(crate) fn run(&self, binary: &Path, shared: &Path) -> Result {
-        let output = self.play(binary, shared, self.only)?;
-        let verdict = self.judge(&output, shared)?;
+    /// Whether it waits for others most of the time, so that something else can be done beside it.
+    const fn is_patient(&self) -> bool {
+        matches!(self.against, Against::Kubernetes)
+    }
+
+    /// Runs all of it, for [`conclude`](Self::conclude) to judge.
+    fn play(&self, binary: &Path, shared: &Path) -> Result<String> {
+        self.play_some(binary, shared, self.only)
+    }
+
+    /// Judges what its runner has said. Where time matters, what failed is tried once more before it counts.
+    fn conclude(&self, output: &str, binary: &Path, shared: &Path) -> Result {
+        let verdict = self.judge(output, shared)?;
         verdict.report();
         let failed = verdict.failures.len();
         if failed == 0 {
             return Ok(());
         }
-        if !matches!(self.against, Against::Kubernetes) || failed > MOST_RETRIED {
+        if !self.is_patient() || failed > MOST_RETRIED {
             return Err(format!("{failed} cases failed").into());
         }
         let names: Vec<&str> = verdict.failures.iter().map(|line| case_name(line)).collect();
         say(&format!("    once more, in case the machine was busy: {}", names.join(", ")));
-        let output = self.play(binary, shared, &names)?;
+        let output = self.play_some(binary, shared, &names)?;
         let verdict = self.judge(&output, shared)?;
         verdict.report();
         match verdict.failures.len() {
@@ -206,7 +263,7 @@ impl Corpus {
         }
     }
 
-    fn play(&self, binary: &Path, shared: &Path, only: &[&str]) -> Result<String> {
+    fn play_some(&self, binary: &Path, shared: &Path, only: &[&str]) -> Result<String> {
         let mut command = Command::new("python3");
         for argument in self.command {
             command.arg(

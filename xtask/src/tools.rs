@@ -88,8 +88,8 @@ fn add(tool: &Tool) -> Result {
             Origin::GoRelease { module, replaced } => {
                 (go::build_release(module, replaced, &program, &cache)?, module)
             }
-            Origin::Module(module) => {
-                (go::build(&repository_root().join(module), &program)?, module)
+            Origin::Module { directory, package } => {
+                (go::build(&repository_root().join(directory), package, &program)?, directory)
             }
             #[cfg(unix)]
             Origin::Debian { package, probe } => {

@@ -1,8 +1,9 @@
 //! `cargo xtask test`: everything a change must pass, and the verbs that are parts of it.
 
 use std::{
-    fs,
-    path::PathBuf,
+    env, fs,
+    num::NonZero,
+    path::{Path, PathBuf},
     process::Command,
     thread::{self, JoinHandle},
     time::Duration,
@@ -22,6 +23,8 @@ use crate::{
 const TESTS: [&str; 3] = ["test", "--workspace", "--quiet"];
 /// Long enough to run each kind of change many times, short enough not to be noticed.
 const CAMPAIGN: Duration = Duration::from_secs(10);
+/// How many tests of a program run at a time; the harness of Rust reads it.
+const TEST_THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 /// Every run of `test` draws the same changes.
 const SEED: u64 = 1;
 
@@ -40,8 +43,9 @@ pub(crate) fn run(arguments: &[String]) -> Result {
 
     // Tests that leave something out append a line to this file.
     let skip_log = tempfile::NamedTempFile::new()?;
+    let threads = test_threads();
     let prepare = |tests: &mut Command| {
-        tests.env("FLUMEN_SKIP_LOG", skip_log.path());
+        tests.env("FLUMEN_SKIP_LOG", skip_log.path()).env(TEST_THREADS_VARIABLE, &threads);
     };
     progress.step("tests, golden cases, examples, doc tests", || {
         let mut tests = cargo(&[&TESTS[..], &["--no-fail-fast"]].concat());
@@ -60,33 +64,46 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         progress.note_skipped(line.to_owned());
     }
 
+    // The tests have built it; that of a release is the same code, and takes minutes.
+    let binary = built("debug/flumen")?;
+    let binary = binary.is_file().then_some(binary);
+    match (&binary, shared_dir(), find("python3")) {
+        (Some(binary), Some(shared), Some(_)) => {
+            corpora::run(binary, &shared, servers, &mut progress, |progress| {
+                offline(Some(binary), progress);
+            });
+        }
+        (binary, shared, _) => {
+            offline(binary.as_deref(), &mut progress);
+            let why = match (binary, shared) {
+                (None, _) => "the tests have built no binary",
+                (_, None) => "no `../shared` beside the checkout",
+                _ => "their runners need python3",
+            };
+            progress.skip("corpora", why);
+        }
+    }
+    progress.finish()
+}
+
+/// Twice as many tests at a time as there are processors, unless the user asks for something else: they wait
+/// for servers and programs as long as they compute.
+fn test_threads() -> String {
+    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    env::var(TEST_THREADS_VARIABLE).unwrap_or_else(|_| (2 * processors()).to_string())
+}
+
+/// What needs no server: tables and short campaigns.
+fn offline(binary: Option<&Path>, progress: &mut Progress) {
     let mut unknown = Vec::new();
     progress.step("generated tables", || tables(true, &mut unknown));
     for why in unknown {
         progress.skip("generated tables", &why);
     }
-
     progress.step("campaign fuzz-reader, short", || campaign::reader::run(CAMPAIGN, SEED));
-    // The tests have built it; that of a release is the same code, and takes minutes.
-    let binary = built("debug/flumen")?;
-    let binary = binary.is_file().then_some(binary);
-    if let Some(binary) = &binary {
+    if let Some(binary) = binary {
         progress.step("campaign fuzz-build, short", || campaign::build(binary, CAMPAIGN, SEED));
     }
-    match (&binary, shared_dir(), find("python3")) {
-        (None, ..) => progress.skip("corpora", "the tests have built no binary"),
-        (_, None, _) => progress.skip("corpora", "no `../shared` beside the checkout"),
-        (_, _, None) => progress.skip("corpora", "their runners need python3"),
-        (Some(binary), Some(shared), Some(_)) => {
-            for corpus in &corpora::ALL {
-                match corpus.obstacle(servers) {
-                    Some(why) => progress.skip(corpus.title, &why),
-                    None => progress.step(corpus.title, || corpus.run(binary, &shared)),
-                }
-            }
-        }
-    }
-    progress.finish()
 }
 
 /// The programs of others that tests look for.

@@ -28,8 +28,9 @@ pub enum Origin {
     /// A package of Debian that holds the program. Its version is that of the distribution. `probe` is the argument
     /// with which the program says its version and ends.
     Debian { package: &'static str, probe: &'static str },
-    /// A program of our own: the directory of its Go module, below the root of the repository.
-    Module(&'static str),
+    /// A package that a Go module of ours holds or needs: the directory of the module, below the root of the
+    /// repository, and the package. What several of them need is in one version, and so is built once.
+    Module { directory: &'static str, package: &'static str },
     /// A module of Go and its version whose own module file replaces others, which `go install` refuses: it is
     /// built where it is unpacked. These modules are taken in the given versions instead.
     GoRelease { module: &'static str, replaced: &'static [&'static str] },
@@ -43,20 +44,22 @@ pub const TOOLS: [Tool; 10] = [
         name: "docker-registry",
         origin: Origin::Debian { package: "docker-registry", probe: "--version" },
     },
-    Tool {
-        name: "crane",
-        origin: Origin::Go("github.com/google/go-containerregistry/cmd/crane@v0.22.1"),
-    },
-    Tool {
-        name: "registry",
-        origin: Origin::Go("github.com/distribution/distribution/v3/cmd/registry@v3.1.2"),
-    },
+    Tool { name: "crane", origin: needed("github.com/google/go-containerregistry/cmd/crane") },
+    Tool { name: "registry", origin: needed("./registry") },
     Tool { name: "kustomize", origin: Origin::Go("sigs.k8s.io/kustomize/kustomize/v5@v5.8.1") },
-    Tool { name: "cosign", origin: Origin::Go("github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3") },
-    Tool { name: "helm3", origin: Origin::Go("helm.sh/helm/v3/cmd/helm@v3.22.0") },
-    Tool { name: "helm4", origin: Origin::Go("helm.sh/helm/v4/cmd/helm@v4.3.1") },
-    Tool { name: "informer", origin: Origin::Module("tests/kube/informer") },
+    Tool { name: "cosign", origin: needed("./cosign") },
+    Tool { name: "helm3", origin: needed("helm.sh/helm/v3/cmd/helm") },
+    Tool { name: "helm4", origin: needed("helm.sh/helm/v4/cmd/helm") },
+    Tool {
+        name: "informer",
+        origin: Origin::Module { directory: "tests/kube/informer", package: "." },
+    },
 ];
+
+/// A package of the module that has all judges which need no module of their own.
+const fn needed(package: &'static str) -> Origin {
+    Origin::Module { directory: "tests/tools", package }
+}
 
 /// The controllers that ours is measured against. No test needs them.
 pub const PEERS: [Tool; 2] = [
@@ -136,10 +139,14 @@ fn key(tool: &Tool) -> io::Result<String> {
             bytes.extend(format!("go release {module} {}", replaced.join(" ")).into_bytes());
         }
         Origin::Debian { package, .. } => bytes.extend(format!("debian {package}").into_bytes()),
-        Origin::Module(directory) => {
+        Origin::Module { directory, package } => {
             let directory = repository_root().join(directory);
-            for file in ["go.mod", "go.sum", "main.go"] {
+            bytes.extend(package.bytes());
+            for file in ["go.mod", "go.sum"] {
                 bytes.extend(fs::read(directory.join(file))?);
+            }
+            if package.starts_with('.') {
+                bytes.extend(fs::read(directory.join(package).join("main.go"))?);
             }
         }
     }

@@ -26,10 +26,10 @@ pub(super) fn install(package: &str, name: &str, cache: &Path) -> Result<&'stati
     Ok(BUILT)
 }
 
-/// Builds the program of a module on disk, and gives it its name when it is complete.
-pub(super) fn build(module: &Path, program: &Path) -> Result<&'static str> {
+/// Builds a program that a module on disk holds or needs, and gives it its name when it is complete.
+pub(super) fn build(module: &Path, package: &str, program: &Path) -> Result<&'static str> {
     let unfinished = program.with_extension("unfinished");
-    run_quietly(build_command("build", module, "")?.arg("-o").arg(&unfinished).arg("."))?;
+    run_quietly(build_command("build", module, "")?.arg("-o").arg(&unfinished).arg(package))?;
     fs::rename(unfinished, program)?;
     Ok(BUILT)
 }
