@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::operation::Operation;
+
 /// Why answers may differ as a whole; none if they may not.
 ///
 /// The real server follows the selectable fields of a definition into its schema also where the schema is missing or
@@ -18,6 +20,21 @@ pub(crate) fn crash(real: &Value, embedded: &Value) -> Option<&'static str> {
     });
     (is_dropped && is_refused && is_about_schema)
         .then_some("selectable fields without a structural schema are a panic in the real server")
+}
+
+/// Why the resources of a container may differ after these operations; none if they may not.
+///
+/// Of several limit ranges in a namespace, the first that has a default gives it, and the real server has them in a
+/// hash map, whose order is another one each time.
+pub(crate) fn default_limit(place: &str, operations: &[Operation]) -> Option<&'static str> {
+    let is_resource =
+        ["limits", "requests"].iter().any(|field| place.contains(&format!("/resources/{field}/")));
+    let writes_range = |operation: &&Operation| {
+        operation.path.contains("/limitranges")
+            && matches!(operation.method, "POST" | "PUT" | "PATCH")
+    };
+    (is_resource && operations.iter().filter(writes_range).count() > 1)
+        .then_some("of several limit ranges, a hash map decides which one gives the default")
 }
 
 /// Why a place may differ; none if it may not.

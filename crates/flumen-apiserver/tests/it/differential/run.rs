@@ -84,8 +84,9 @@ impl Pair {
             }
             let mut places = Vec::new();
             differences(&theirs, &ours, String::new(), &mut places);
-            places.retain(|(_, real, embedded)| {
-                let reason = known::reason(real, embedded);
+            places.retain(|(place, real, embedded)| {
+                let reason = known::reason(real, embedded)
+                    .or_else(|| known::default_limit(place, &operations[..at]));
                 reason.inspect(|reason| self.count(reason)).is_none()
             });
             if !places.is_empty() {
