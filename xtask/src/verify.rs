@@ -21,10 +21,10 @@ use crate::{
 };
 
 const TESTS: [&str; 3] = ["test", "--workspace", "--quiet"];
-/// Long enough to run each kind of change many times, short enough not to be noticed.
-const CAMPAIGN: Duration = Duration::from_secs(10);
 /// How many tests of a program run at a time; the harness of Rust reads it.
 const TEST_THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+/// Long enough to run each kind of change many times, short enough not to be noticed.
+const CAMPAIGN: Duration = Duration::from_secs(10);
 /// Every run of `test` draws the same changes.
 const SEED: u64 = 1;
 

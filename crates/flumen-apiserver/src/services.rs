@@ -62,16 +62,6 @@ pub(crate) fn are_meant(resource: &Resource) -> bool {
     (&*resource.group, &*resource.plural) == ("", "services")
 }
 
-/// An address that was asked for is also the first of the list.
-fn normalise(service: &mut Value) {
-    let spec = &mut service["spec"];
-    let address = spec["clusterIP"].as_str().unwrap_or_default().to_owned();
-    let has_list = spec["clusterIPs"].as_array().is_some_and(|list| !list.is_empty());
-    if !address.is_empty() && !has_list {
-        spec["clusterIPs"] = json!([address]);
-    }
-}
-
 impl Allocations {
     pub(crate) fn new(range: ServiceRange) -> Self {
         Self { range, taken: Mutex::default() }
@@ -125,9 +115,6 @@ impl Allocations {
         let mut reservation = Reservation::default();
         reservation.of = Some(Arc::clone(self));
         reservation.is_trial = is_trial;
-        if old.is_none() {
-            normalise(service);
-        }
         let mut errors = Vec::new();
         self.allocate_address(service, old, &mut reservation, &mut errors);
         if !errors.is_empty() {

@@ -22,18 +22,26 @@ pub(crate) fn crash(real: &Value, embedded: &Value) -> Option<&'static str> {
         .then_some("selectable fields without a structural schema are a panic in the real server")
 }
 
-/// Why the resources of a container may differ after these operations; none if they may not.
+/// What the limit ranges of the table of kinds can give to a container.
+const DEFAULTS: [&str; 3] = ["2", "500m", "100m"];
+
+/// Why the processors of a container may differ after these operations; none if they may not.
 ///
 /// Of several limit ranges in a namespace, the first that has a default gives it, and the real server has them in a
 /// hash map, whose order is another one each time.
-pub(crate) fn default_limit(place: &str, operations: &[Operation]) -> Option<&'static str> {
-    let is_resource =
-        ["limits", "requests"].iter().any(|field| place.contains(&format!("/resources/{field}/")));
+pub(crate) fn default_limit(
+    (place, real, embedded): (&str, &Value, &Value),
+    operations: &[Operation],
+) -> Option<&'static str> {
+    let is_default = |value: &Value| value.as_str().is_some_and(|text| DEFAULTS.contains(&text));
+    let is_limit =
+        ["limits", "requests"].iter().any(|of| place.ends_with(&format!("/resources/{of}/cpu")));
     let writes_range = |operation: &&Operation| {
         operation.path.contains("/limitranges")
             && matches!(operation.method, "POST" | "PUT" | "PATCH")
     };
-    (is_resource && operations.iter().filter(writes_range).count() > 1)
+    let are_several = operations.iter().filter(writes_range).count() > 1;
+    (is_limit && are_several && is_default(real) && is_default(embedded))
         .then_some("of several limit ranges, a hash map decides which one gives the default")
 }
 

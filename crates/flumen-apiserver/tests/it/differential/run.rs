@@ -86,7 +86,7 @@ impl Pair {
             differences(&theirs, &ours, String::new(), &mut places);
             places.retain(|(place, real, embedded)| {
                 let reason = known::reason(real, embedded)
-                    .or_else(|| known::default_limit(place, &operations[..at]));
+                    .or_else(|| known::default_limit((place, real, embedded), &operations[..at]));
                 reason.inspect(|reason| self.count(reason)).is_none()
             });
             if !places.is_empty() {
