@@ -18,6 +18,8 @@ pub trait Kind: Serialize + DeserializeOwned + Clone + fmt::Debug + Send + Sync 
     fn metadata_mut(&mut self) -> &mut Metadata;
     fn conditions(&self) -> &[Condition];
     fn conditions_mut(&mut self) -> &mut Vec<Condition>;
+    /// The status as a server takes it.
+    fn status(&self) -> Result<Value, serde_json::Error>;
 
     /// Group and version, as objects have them.
     fn api_version() -> String {
@@ -48,6 +50,10 @@ macro_rules! kind {
 
             fn conditions_mut(&mut self) -> &mut Vec<$crate::Condition> {
                 &mut self.status.conditions
+            }
+
+            fn status(&self) -> Result<::serde_json::Value, ::serde_json::Error> {
+                ::serde_json::to_value(&self.status)
             }
         }
     };

@@ -9,7 +9,10 @@ use flumen_controller::Options;
 use flumen_kube::{Client, ConnectOptions};
 use tokio::sync::oneshot;
 
-use crate::error::{CommandError, Failure};
+use crate::{
+    error::{CommandError, Failure},
+    runtime,
+};
 
 /// A controller that runs for as long as this lives.
 pub(crate) struct LocalController {
@@ -24,10 +27,7 @@ impl LocalController {
         let (tell, failed) = oneshot::channel();
         let kubeconfig = kubeconfig.to_owned();
         // Its passes share a thread, so it needs no more than one.
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::new(format!("cannot start the controller: {error}")))?;
+        let runtime = runtime::one_thread()?;
         let thread = thread::spawn(move || {
             let work = async {
                 let client = connect(kubeconfig).await?;

@@ -2,16 +2,41 @@
 
 use std::{future::Future, io};
 
+use tokio::runtime::{Builder, Runtime};
+
 use crate::error::{CommandError, Failure};
 
 /// Runs a command to its end. Commands that only compute never come here and pay for no threads.
 pub(crate) fn block_on<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    run(start(&mut Builder::new_multi_thread())?, work)
+}
+
+/// The same for a command whose parts wait for each other most of the time: to wake other threads for each answer would
+/// cost more than they save.
+pub(crate) fn block_on_one_thread<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    run(one_thread()?, work)
+}
+
+/// A runtime that works on the thread that waits for it.
+pub(crate) fn one_thread() -> Result<Runtime, Failure> {
+    start(&mut Builder::new_current_thread())
+}
+
+fn start(builder: &mut Builder) -> Result<Runtime, Failure> {
+    builder
         .enable_all()
         .build()
-        .map_err(|error: io::Error| Failure::new(format!("cannot start: {error}")))?;
+        .map_err(|error: io::Error| Failure::new(format!("cannot start: {error}")))
+}
+
+fn run<T>(
+    runtime: Runtime,
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
     let result = runtime.block_on(work);
     // What is still running on other threads cannot change the result any more.
     runtime.shutdown_background();

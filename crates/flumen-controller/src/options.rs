@@ -102,7 +102,7 @@ impl Default for Options {
             runtime_namespace: "flux-system".to_owned(),
             election: None,
             takeover: false,
-            concurrent: 16,
+            concurrent: 8,
             concurrent_requests: 4,
             requeue_dependency: Duration::from_secs(30),
             interval_jitter: 5,

@@ -6,7 +6,7 @@ use flumen_api::Kind;
 use flumen_kube::{Client, Cluster as _, Error, ObjectName, PatchType, Resource};
 use flumen_object::Gvk;
 use flumen_yaml::Node;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     cache::Reflected,
@@ -41,16 +41,12 @@ pub(crate) async fn write<K: Kind>(
     after: &K,
     manager: &str,
 ) -> Result<Option<Node>, Error> {
+    let status = |object: &K| object.status().unwrap_or_else(|_| json!({}));
     let Some(patch) = merge_patch(&status(before), &status(after)) else { return Ok(None) };
     let resource = resource::<K>();
     let object = name(&resource, after);
     let body = tree(&json!({ "status": patch }));
     client.patch_status(object, &body, manager).await.map(Some)
-}
-
-fn status<K: Kind>(object: &K) -> Value {
-    let mut value = serde_json::to_value(object).unwrap_or_default();
-    value.get_mut("status").map_or_else(|| json!({}), Value::take)
 }
 
 /// The object with our finalizer, which is added if it is not there. An error is what is to happen instead of a pass.

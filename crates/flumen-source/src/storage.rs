@@ -37,6 +37,8 @@ use flumen_oci::{
     artifact::{Budget, Ignore},
 };
 
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
+
 pub use self::{
     archive::Files,
     error::{StorageError, Unverified},
@@ -53,6 +55,10 @@ use crate::checksum::Checksum;
 
 /// How much the content of an artifact may be, unless somebody says otherwise.
 const BUDGET: Budget = Budget { bytes: 1 << 30, files: 200_000 };
+
+/// Bytes that are unpacked without a file: most artifacts are no larger, and a file that is removed at once delays the
+/// creation of others.
+const IN_MEMORY: usize = 1 << 20;
 
 const LOCK: &str = ".lock";
 const ALGORITHM: &str = "sha256";
@@ -161,9 +167,8 @@ impl Storage {
     }
 
     /// Where the files of an archive go that is not stored as it is.
-    pub(crate) fn unpacking(&self) -> Result<Contents, StorageError> {
-        let directory = self.root.join(TEMPORARY);
-        tempfile::tempfile_in(&directory).map(Contents::new).map_err(at(&directory))
+    pub(crate) fn unpacking(&self) -> Contents<SpooledTempFile> {
+        Contents::new(spooled_tempfile_in(IN_MEMORY, self.root.join(TEMPORARY)))
     }
 
     /// How much the content of an artifact may be.

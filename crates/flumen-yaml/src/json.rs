@@ -1,7 +1,7 @@
 //! The same values as JSON: compact as Go's encoder prints it, or indented for people.
 
 use crate::{
-    Canonical, EmitError, Entry, Map, Node, Tag, Unprintable, Value, canonical,
+    Canonical, EmitError, Entry, Map, Node, Scalar, Tag, Unprintable, Value, canonical,
     emit::{Failure, Order, reread},
     number::push_json_float,
 };
@@ -28,6 +28,15 @@ enum Layout {
     Pretty,
 }
 
+impl Layout {
+    const fn escapes(self) -> Escapes {
+        match self {
+            Self::Compact => Escapes::Html,
+            Self::Pretty => Escapes::None,
+        }
+    }
+}
+
 struct Printer {
     out: Vec<u8>,
     layout: Layout,
@@ -44,15 +53,8 @@ impl Printer {
         match &node.value {
             Value::Map(map) => self.map(map, depth),
             Value::Seq(items) => self.seq(items, depth),
-            Value::Scalar(scalar) => {
-                let value = match scalar.tag {
-                    Tag::Str | Tag::Merge => reread(scalar).map(Canonical::Str),
-                    _ => canonical(scalar),
-                };
-                value
-                    .map(|value| self.scalar(&value))
-                    .map_err(|reason: Unprintable| Failure::new(node.pos, reason))
-            }
+            Value::Scalar(scalar) => push_scalar(&mut self.out, scalar, self.layout.escapes())
+                .map_err(|reason| Failure::new(node.pos, reason)),
         }
     }
 
@@ -82,7 +84,7 @@ impl Printer {
 
     fn entry(&mut self, entry: &Entry, position: usize, depth: usize) -> Result<(), Failure> {
         self.separate(position, depth + 1);
-        self.string(&entry.key);
+        push_string(&mut self.out, &entry.key, self.layout.escapes());
         self.out.extend_from_slice(if self.layout == Layout::Pretty { b": " } else { b":" });
         self.node(&entry.value, depth + 1).map_err(|failure| failure.in_key(&entry.key))
     }
@@ -117,48 +119,71 @@ impl Printer {
             self.out.extend(std::iter::repeat_n(b' ', depth * 2));
         }
     }
+}
 
-    fn scalar(&mut self, value: &Canonical<'_>) {
-        match value {
-            Canonical::Null => self.out.extend_from_slice(b"null"),
-            Canonical::Bool(true) => self.out.extend_from_slice(b"true"),
-            Canonical::Bool(false) => self.out.extend_from_slice(b"false"),
-            Canonical::Int(value) => self.out.extend_from_slice(value.to_string().as_bytes()),
-            Canonical::Float(value) => push_json_float(&mut self.out, *value),
-            Canonical::Str(text) => self.string(text),
-        }
+/// Which characters are escaped, beside those that must be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Escapes {
+    /// `<`, `>` and `&`, as Go's encoder does.
+    Html,
+    /// What breaks a line or must not stand in a text by the rules of YAML.
+    Yaml,
+    None,
+}
+
+pub(crate) fn push_scalar(
+    out: &mut Vec<u8>,
+    scalar: &Scalar,
+    escapes: Escapes,
+) -> Result<(), Unprintable> {
+    let value = match scalar.tag {
+        Tag::Str | Tag::Merge => Canonical::Str(reread(scalar)?),
+        _ => canonical(scalar)?,
+    };
+    match &value {
+        Canonical::Null => out.extend_from_slice(b"null"),
+        Canonical::Bool(true) => out.extend_from_slice(b"true"),
+        Canonical::Bool(false) => out.extend_from_slice(b"false"),
+        Canonical::Int(value) => out.extend_from_slice(value.to_string().as_bytes()),
+        Canonical::Float(value) => push_json_float(out, *value),
+        Canonical::Str(text) => push_string(out, text, escapes),
     }
+    Ok(())
+}
 
-    fn string(&mut self, text: &str) {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let for_html = self.layout == Layout::Compact;
-        self.out.push(b'"');
-        let bytes = text.as_bytes();
-        let mut copied = 0;
-        for (index, c) in text.char_indices() {
-            let short = match c {
-                '"' | '\\' => c as u8,
-                '\n' => b'n',
-                '\r' => b'r',
-                '\t' => b't',
-                '\u{8}' => b'b',
-                '\u{c}' => b'f',
-                '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => b'u',
-                '<' | '>' | '&' if for_html => b'u',
-                _ => continue,
-            };
-            self.out.extend_from_slice(&bytes[copied..index]);
-            copied = index + c.len_utf8();
-            self.out.extend_from_slice(&[b'\\', short]);
-            if short == b'u' {
-                let code = u32::from(c) as usize;
-                let digits = [12, 8, 4, 0].map(|shift| HEX[code >> shift & 0xf]);
-                self.out.extend_from_slice(&digits);
+pub(crate) fn push_string(out: &mut Vec<u8>, text: &str, escapes: Escapes) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut copied = 0;
+    for (index, c) in text.char_indices() {
+        let short = match c {
+            '"' | '\\' => c as u8,
+            '\n' => b'n',
+            '\r' => b'r',
+            '\t' => b't',
+            '\u{8}' => b'b',
+            '\u{c}' => b'f',
+            '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => b'u',
+            '<' | '>' | '&' if escapes == Escapes::Html => b'u',
+            '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+                if escapes == Escapes::Yaml =>
+            {
+                b'u'
             }
+            _ => continue,
+        };
+        out.extend_from_slice(&bytes[copied..index]);
+        copied = index + c.len_utf8();
+        out.extend_from_slice(&[b'\\', short]);
+        if short == b'u' {
+            let code = u32::from(c) as usize;
+            let digits = [12, 8, 4, 0].map(|shift| HEX[code >> shift & 0xf]);
+            out.extend_from_slice(&digits);
         }
-        self.out.extend_from_slice(&bytes[copied..]);
-        self.out.push(b'"');
     }
+    out.extend_from_slice(&bytes[copied..]);
+    out.push(b'"');
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! ```
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests read recorded data"))]
 
+mod blocks;
 mod budget;
 mod canonical;
 mod compose;
@@ -26,6 +27,7 @@ mod text;
 mod timestamp;
 mod yaml_1_1;
 
+pub use blocks::to_blocks;
 pub use budget::Budget;
 pub use canonical::{Canonical, canonical, same_value};
 pub use compose::{Events, events, read, read_lenient, read_resource};

@@ -27,7 +27,7 @@ use crate::{
     error::{CommandError, Failure},
     local_sources::LocalSource,
     memory,
-    runtime::block_on,
+    runtime::block_on_one_thread,
     signals::Signals,
     ui::Ui,
 };
@@ -103,7 +103,7 @@ pub(crate) struct ControllerArgs {
     takeover: bool,
 
     /// Passes over objects of all kinds that work at the same time; those that only wait do not count
-    #[arg(long, value_name = "NUMBER", default_value_t = 16)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 8)]
     concurrent: usize,
 
     /// Requests of one pass that are under way at the same time
@@ -205,7 +205,7 @@ pub(crate) fn run(args: &ControllerArgs, ui: &Ui) -> Result<(), CommandError> {
     memory::return_at_once();
     let options = args.options(ui)?;
     args.logs.log_to_stderr();
-    block_on(async {
+    block_on_one_thread(async {
         let mut signals = Signals::listen()?;
         let client = args.cluster.connect().await?;
         let stop = signals.wait();

@@ -90,6 +90,15 @@ struct Known {
     is_over: bool,
 }
 
+impl Known {
+    /// Whether a state of the object is later than what is known. `is_ours` says that we wrote it: the watch may have told
+    /// of it before the answer came.
+    fn is_news(&mut self, version: u64, is_ours: bool) -> bool {
+        self.is_as_left |= is_ours && self.version <= version;
+        self.version < version || version == u64::MAX
+    }
+}
+
 impl Owned {
     pub(crate) fn new(
         cluster: Followed,
@@ -174,13 +183,19 @@ impl Owned {
     fn saw(&self, gvk: &Gvk, object: &Node, is_ours: bool) {
         let version = version(object);
         let id = ObjectId::of(object);
+        let place = place(&id);
+        if let Some(seen) = self.kinds().get_mut(gvk)
+            && let Some(known) = seen.objects.get_mut(&place)
+            && !known.is_news(version, is_ours)
+        {
+            return;
+        }
         let digest = self.digest(object);
         let health = HealthRules::default().assess(object, &[], Timestamp::now());
         let marks = Marks::of(object, &self.hand.group);
         let owner = marks.owner.clone();
         let mut kinds = self.kinds();
         let seen = kinds.entry(gvk.clone()).or_default();
-        let place = place(&id);
         let known = seen.objects.entry(place.clone()).or_insert_with(|| Known {
             version: 0,
             marks: Marks::default(),
@@ -189,9 +204,7 @@ impl Owned {
             is_as_left: false,
             is_over: false,
         });
-        // The watch may have told before the answer came.
-        known.is_as_left |= is_ours && known.version <= version;
-        if known.version >= version && version != u64::MAX {
+        if !known.is_news(version, is_ours) {
             return;
         }
         let is_new = known.version == 0;

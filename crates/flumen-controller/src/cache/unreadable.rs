@@ -80,4 +80,8 @@ impl<K: Kind> Kind for Unreadable<K> {
     fn conditions_mut(&mut self) -> &mut Vec<Condition> {
         &mut self.status.conditions
     }
+
+    fn status(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(&self.status)
+    }
 }

@@ -1,7 +1,7 @@
 //! [`Cluster`] for the client.
 
 use flumen_object::Gvk;
-use flumen_yaml::{Entry, Map, Node, Pos, Text, Value, to_json};
+use flumen_yaml::{Entry, Map, Node, Pos, Text, Value, to_blocks, to_json};
 use futures_util::Stream;
 use http::Method;
 
@@ -16,6 +16,7 @@ use crate::{
     watch::resource_version,
 };
 
+const APPLY_PATCH: &str = "application/apply-patch+yaml";
 const JSON: &str = "application/json";
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -217,8 +218,9 @@ impl Cluster for Client {
         let url = written(path::object(object)?, options.manager)
             .with("force", if options.force { "true" } else { "false" })
             .with_some("dryRun", dry_run(options.write));
-        let request = Request::new(Method::PATCH, url.finish())
-            .with_body("application/apply-patch+yaml", to_json(body)?);
+        // The server reads it as YAML, and JSON by those rules costs it more.
+        let request =
+            Request::new(Method::PATCH, url.finish()).with_body(APPLY_PATCH, to_blocks(body)?);
         self.write(&request, object.resource).await
     }
 

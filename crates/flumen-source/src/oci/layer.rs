@@ -76,8 +76,8 @@ impl Remote<'_> {
         file_name: &str,
         storage: &Arc<Storage>,
     ) -> Result<Stored, Error> {
-        let unpacking = storage.unpacking().map_err(|error| archive(&error))?;
-        let unpacked = extract_layer(&self.repository, layer, storage.budget(), unpacking)
+        let budget = storage.budget();
+        let unpacked = extract_layer(&self.repository, layer, budget, storage.unpacking())
             .await
             .map_err(|error| Error::Extract { reason: self.words(&error) })?;
         let (owner, file_name) = (self.request.owner.clone(), file_name.to_owned());

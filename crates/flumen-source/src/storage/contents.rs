@@ -1,4 +1,4 @@
-//! The files of an archive in one file, one behind the other.
+//! The files of an archive in one file, or in memory, one behind the other.
 //!
 //! Thousands of small files cost more to create and to remove than all else that is done with an artifact: file systems
 //! look for a place for each, the longer the more were removed just before. Here is one file, and an index in memory.
@@ -6,8 +6,8 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    fs::File,
-    io::{self, BufWriter, Read, Seek as _, SeekFrom},
+    fmt,
+    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -17,8 +17,8 @@ use flumen_oci::artifact::{FileEntry, Sink};
 
 /// Takes the files of an archive.
 #[derive(Debug)]
-pub(crate) struct Contents {
-    bytes: BufWriter<File>,
+pub(crate) struct Contents<F: Write> {
+    bytes: BufWriter<F>,
     end: u64,
     index: Index,
 }
@@ -40,21 +40,21 @@ enum Node {
     },
 }
 
-impl Contents {
+impl<F: Write> Contents<F> {
     /// The file is empty and nobody else writes to it.
-    pub(super) fn new(file: File) -> Self {
+    pub(super) fn new(file: F) -> Self {
         let root = (PathBuf::new(), Node::Directory(BTreeSet::new()));
         Self { bytes: BufWriter::new(file), end: 0, index: Index { nodes: [root].into() } }
     }
 
     /// The files as a tree, now that all are there.
-    pub(crate) fn finish(self) -> io::Result<ContentsTree> {
+    pub(crate) fn finish(self) -> io::Result<ContentsTree<F>> {
         let file = self.bytes.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(ContentsTree::new(Arc::new(self.index), file))
     }
 }
 
-impl Sink for Contents {
+impl<F: Write> Sink for Contents<F> {
     fn directory(&mut self, path: &Path) -> io::Result<()> {
         match self.index.nodes.get(path) {
             Some(Node::Directory(_)) => Ok(()),
@@ -114,13 +114,13 @@ impl Index {
 
 /// The files of an archive as a tree whose root is `/`.
 #[derive(Debug)]
-pub(crate) struct ContentsTree {
+pub(crate) struct ContentsTree<F> {
     index: Arc<Index>,
-    bytes: Mutex<File>,
+    bytes: Mutex<F>,
 }
 
-impl ContentsTree {
-    pub(super) fn new(index: Arc<Index>, file: File) -> Self {
+impl<F> ContentsTree<F> {
+    pub(super) fn new(index: Arc<Index>, file: F) -> Self {
         Self { index, bytes: Mutex::new(file) }
     }
 
@@ -135,7 +135,10 @@ impl ContentsTree {
         }
     }
 
-    fn bytes(&self, offset: u64, size: u64) -> io::Result<Vec<u8>> {
+    fn bytes(&self, offset: u64, size: u64) -> io::Result<Vec<u8>>
+    where
+        F: Read + Seek,
+    {
         // Each reader goes to its place first, wherever one that failed has stopped.
         let mut file = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
@@ -145,7 +148,7 @@ impl ContentsTree {
     }
 }
 
-impl Tree for ContentsTree {
+impl<F: Read + Seek + Send + fmt::Debug> Tree for ContentsTree<F> {
     fn real_dir(&self, path: &Path) -> Result<PathBuf, FsError> {
         let path = absolute(path);
         self.names(&path)?;
@@ -190,14 +193,16 @@ fn absolute(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
-    fn add(contents: &mut Contents, path: &str, mode: u32, text: &str) -> io::Result<()> {
+    fn add(contents: &mut Contents<File>, path: &str, mode: u32, text: &str) -> io::Result<()> {
         let entry = FileEntry { path: Path::new(path), mode };
         contents.file(&entry, &mut text.as_bytes())
     }
 
-    fn contents() -> Contents {
+    fn contents() -> Contents<File> {
         let mut contents = Contents::new(tempfile::tempfile().expect("a file"));
         add(&mut contents, "a/b/run.sh", 0o755, "run").expect("taken");
         contents.directory(Path::new("a/b")).expect("known");

@@ -44,7 +44,7 @@ impl Unpacked {
         digest: &Digest,
         budget: Budget,
         open: impl FnOnce() -> Result<File, StorageError>,
-    ) -> Result<ContentsTree, StorageError> {
+    ) -> Result<ContentsTree<File>, StorageError> {
         let slot = Arc::clone(lock(&self.slots).entry(digest.clone()).or_default());
         let mut known = lock(&slot);
         let path = self.path(digest);
@@ -80,7 +80,7 @@ impl Unpacked {
         path: &Path,
         budget: Budget,
         file: File,
-    ) -> Result<ContentsTree, StorageError> {
+    ) -> Result<ContentsTree<File>, StorageError> {
         let unfinished = NamedTempFile::new_in(&self.temporary).map_err(at(&self.temporary))?;
         let mut contents = Contents::new(unfinished.reopen().map_err(at(path))?);
         let mut archive = Hashing { file, hasher: Hasher::new(digest.algorithm()) };

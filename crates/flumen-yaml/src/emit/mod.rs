@@ -12,7 +12,7 @@ mod scalar;
 
 use self::{
     analysis::{
-        FRAGILE, Form, HIGH, LINE_FEED, RETURN, SEPARATOR, choose, is_plain_word, scan, scan_high,
+        FRAGILE, Form, HIGH, LINE_FEED, RETURN, SEPARATOR, choose, is_plain_word, scan_high,
     },
     passage::{SAFE_KEY, check_key, through_json},
     scalar::{Place, double, literal, pad, plain, single},
@@ -24,7 +24,13 @@ use crate::{
 };
 
 pub use self::error::{EmitError, Unprintable};
-pub(crate) use self::{error::Failure, passage::reread};
+pub(crate) use self::{analysis::scan, error::Failure, passage::reread};
+
+/// Whether a key in which [`scan`] saw this needs no quotes, without a closer look.
+#[inline]
+pub(crate) fn is_plain_key(key: &str, seen: u8) -> bool {
+    seen == 0 && key.len() <= SAFE_KEY && is_plain_word(key)
+}
 
 /// Keys of more bytes are introduced by `?`.
 const SIMPLE_KEY: usize = 128;
@@ -182,7 +188,7 @@ impl Printer<'_> {
     /// `:` goes to a line of its own because the key is introduced by `?`.
     fn key(&mut self, key: &str, pos: Pos, indent: usize) -> Result<Option<usize>, Failure> {
         let mut seen = scan(key);
-        if seen == 0 && key.len() <= SAFE_KEY && is_plain_word(key) {
+        if is_plain_key(key, seen) {
             self.out.extend_from_slice(key.as_bytes());
             return Ok(Some(key.len()));
         }
