@@ -4,7 +4,7 @@ use flumen_kube::{
     ApplyOptions, Cluster as _, DeleteOptions, ObjectName, PatchType, Propagation, Write,
 };
 use flumen_testkit::KubeCluster;
-use flumen_yaml::{Node, Tag, to_json};
+use flumen_yaml::{Entry, Node, Pos, Tag, Value, to_json};
 
 use crate::support::{FORCED, MANAGER, apply, client, config_map, node, resource, text};
 
@@ -49,6 +49,27 @@ async fn numbers_are_what_they_were() {
     let live = apply(&client, &namespace, &manifest, FORCED).await.expect("applied");
     let replicas = live.at(&["spec", "maxReplicas"]).and_then(Node::as_scalar).expect("a number");
     assert_eq!((replicas.text.as_str(), replicas.tag), ("9", Tag::Int));
+}
+
+/// The server reads what is applied as YAML, by rules of which some are surprising.
+#[tokio::test]
+async fn texts_and_keys_are_what_they_were() {
+    /// Divided by bars.
+    const TEXTS: &str = "| a |yes|n|null|~|1_000|0o17|12:30:45|2001-01-01|a: b # c|- a|\ta\n\n b\n|'\"\\|<a&b>|\
+                         \u{85}\u{2028}\u{7f}|\u{feff}é 日本 😀|\r\n\u{1}";
+    const KEYS: [&str; 8] = ["on", "y", "null", "1", "1e3", "0x1f", "-", ".a"];
+    let Some(cluster) = KubeCluster::shared() else { return };
+    let (client, namespace) = (client(cluster).await, cluster.fresh_namespace());
+    let texts = TEXTS.split('|').enumerate();
+    let texts = texts.map(|(index, text)| Entry::new(format!("text-{index}"), Node::string(text)));
+    let keys = KEYS.iter().map(|key| Entry::new(*key, Node::string(*key)));
+    let data: Vec<Entry> = texts.chain(keys).collect();
+    let data = Node::new(Pos::default(), Value::Map(data.into()));
+    let mut manifest = config_map("odd", "1");
+    manifest.as_map_mut().expect("a mapping").set("data", data.clone());
+
+    let live = apply(&client, &namespace, &manifest, FORCED).await.expect("applied");
+    assert_eq!(live.get("data").map(to_json), Some(to_json(&data)));
 }
 
 #[tokio::test]
