@@ -55,7 +55,7 @@ async fn numbers_are_what_they_were() {
 #[tokio::test]
 async fn texts_and_keys_are_what_they_were() {
     /// Divided by bars.
-    const TEXTS: &str = "| a |yes|n|null|~|1_000|0o17|12:30:45|2001-01-01|a: b # c|- a|\ta\n\n b\n|'\"\\|<a&b>|\
+    const TEXTS: &str = "| a |yes|n|null|~|1_000|0o17|12:30:45|2001-01-01|a: b # c|- a|a\t\n\n b\n|'\"\\|<a&b>|\
                          \u{85}\u{2028}\u{7f}|\u{feff}é 日本 😀|\r\n\u{1}";
     const KEYS: [&str; 8] = ["on", "y", "null", "1", "1e3", "0x1f", "-", ".a"];
     let Some(cluster) = KubeCluster::shared() else { return };
