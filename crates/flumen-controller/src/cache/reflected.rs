@@ -161,26 +161,24 @@ pub(super) fn name(object: &Node) -> Name {
 }
 
 fn read<K: Kind>(object: &Node) -> Read<K> {
-    let (namespace, name) = name(object);
-    let unreadable = |reason: String| {
-        let field = String::new();
-        let malformed = Malformed { kind: K::KIND, namespace, name, field, reason };
-        Err(Arc::new(Unreadable::new(&Value::Null, &malformed)))
-    };
-    let json = match to_json(object) {
-        Ok(json) => json,
-        Err(error) => return unreadable(error.to_string()),
-    };
-    if let Ok(object) = serde_json::from_str(&json) {
+    let json = to_json(object).map_err(|error| error.to_string());
+    if let Ok(json) = &json
+        && let Ok(object) = serde_json::from_str(json)
+    {
         return Ok(Arc::new(object));
     }
     // Only now it matters where the fault is.
-    let value: Value = match serde_json::from_str(&json) {
-        Ok(value) => value,
-        Err(error) => return unreadable(error.to_string()),
+    let value =
+        json.and_then(|json| serde_json::from_str(&json).map_err(|error| error.to_string()));
+    let (value, malformed) = match value {
+        Ok(value) => match flumen_api::read(&value) {
+            Ok(object) => return Ok(Arc::new(object)),
+            Err(malformed) => (value, malformed),
+        },
+        Err(reason) => {
+            let ((namespace, name), field) = (name(object), String::new());
+            (Value::Null, Malformed { kind: K::KIND, namespace, name, field, reason })
+        }
     };
-    match flumen_api::read(&value) {
-        Ok(object) => Ok(Arc::new(object)),
-        Err(malformed) => Err(Arc::new(Unreadable::new(&value, &malformed))),
-    }
+    Err(Arc::new(Unreadable::new(&value, &malformed)))
 }
