@@ -2,7 +2,7 @@
 //!
 //! What a build does is tested below, in the engine, and by the golden cases; here stands what only
 //! the binary has.
-#![allow(clippy::disallowed_methods, reason = "tests may touch the disk")]
+#![allow(clippy::disallowed_methods, reason = "tests touch the disk and look at clocks")]
 
 #[cfg(unix)]
 mod apiserver;
@@ -12,9 +12,12 @@ mod cluster;
 mod component;
 mod copy;
 mod deploy;
+mod examples;
 mod failure;
 #[cfg(unix)]
 mod flux;
+mod golden;
+mod hostile;
 #[cfg(unix)]
 mod local;
 mod options;
@@ -29,6 +32,7 @@ mod remote;
 #[cfg(unix)]
 mod serving;
 mod signatures;
+mod startup;
 mod tags;
 mod talk;
 

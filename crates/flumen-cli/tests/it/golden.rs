@@ -18,8 +18,7 @@ use flumen_testkit::{Case, repository_root};
 const THREADS: usize = 2;
 
 fn program() -> PathBuf {
-    env::var_os("FLUMEN_TEST_BIN")
-        .map_or_else(|| env!("CARGO_BIN_EXE_flumen").into(), PathBuf::from)
+    env::var_os("FLUMEN_TEST_BIN").map_or_else(|| crate::binary().to_owned(), PathBuf::from)
 }
 
 /// How a case ends, as the text of its failure.

@@ -10,7 +10,6 @@
 //! | `expect` | `refuse`, or `either` where both answers are right | `refuse` |
 //! | `says` | words that the message must contain (may repeat) | anything |
 //! | `never` | words that must not be printed (may repeat) | none |
-#![allow(clippy::disallowed_methods, reason = "tests look at files and clocks")]
 
 use std::{
     fs,
@@ -111,7 +110,7 @@ pub(crate) fn judge(
 ) -> Vec<String> {
     let before = listing(directory);
     let begin = Instant::now();
-    let program = Path::new(env!("CARGO_BIN_EXE_flumen"));
+    let program = crate::binary();
     let outcome = run(program, arguments, directory, PATIENCE).expect("the binary starts");
     let mut faults = expectation.faults(&outcome);
     if listing(directory) != before {

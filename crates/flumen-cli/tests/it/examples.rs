@@ -4,7 +4,6 @@
 //! shows a file, and the lines up to the next `$` are what must come out of it. With
 //! `FLUMEN_EXAMPLES=update` the pages are rewritten instead, and `FLUMEN_TEST_BIN` names the
 //! program that answers: that is how the builds were recorded from kustomize.
-#![allow(clippy::disallowed_methods, reason = "examples are files on the disk")]
 
 use std::{
     env, fs,
@@ -15,8 +14,7 @@ use std::{
 use flumen_testkit::{difference, repository_root, run};
 
 fn program() -> PathBuf {
-    env::var_os("FLUMEN_TEST_BIN")
-        .map_or_else(|| env!("CARGO_BIN_EXE_flumen").into(), PathBuf::from)
+    env::var_os("FLUMEN_TEST_BIN").map_or_else(|| crate::binary().to_owned(), PathBuf::from)
 }
 
 /// What a command of a page prints.
