@@ -12,7 +12,7 @@ mod known;
 mod served;
 mod verdict;
 
-use std::{path::Path, process::Command, sync::mpsc, thread};
+use std::{path::Path, process::Command};
 
 use flumen_testkit::TEST_SERVER_VARIABLE;
 
@@ -23,12 +23,12 @@ use self::{
 use crate::{
     Result,
     process::capture,
-    progress::{Progress, say},
-    suites::Servers,
+    progress::{Log, Progress},
+    test::Servers,
 };
 
 #[derive(Debug)]
-struct Corpus {
+pub(crate) struct Corpus {
     title: &'static str,
     /// The runner and its arguments; `{flumen}` stands for the binary, `{shared}` for the
     /// directory of the corpora. Other names in braces are the runner's own.
@@ -176,14 +176,8 @@ const ALL: [Corpus; 9] = [
     },
 ];
 
-/// Runs all that this machine can run, and `other_work` beside those that mostly wait.
-pub(crate) fn run(
-    binary: &Path,
-    shared: &Path,
-    servers: Servers,
-    progress: &mut Progress,
-    other_work: impl FnOnce(&mut Progress),
-) {
+/// The corpora that this machine can run. The others are noted as skipped.
+pub(crate) fn runnable(servers: Servers, progress: &Progress) -> Vec<&'static Corpus> {
     let mut runnable = Vec::new();
     for corpus in &ALL {
         match corpus.obstacle(servers) {
@@ -191,38 +185,21 @@ pub(crate) fn run(
             None => runnable.push(corpus),
         }
     }
-    let (patient, busy): (Vec<_>, Vec<_>) =
-        runnable.into_iter().partition(|corpus| corpus.is_patient());
-    thread::scope(|scope| {
-        let (played, next) = mpsc::channel();
-        let player = patient.clone();
-        scope.spawn(move || {
-            for corpus in player {
-                let _ = played.send(corpus.play(binary, shared)); // the receiver outlives this
-            }
-        });
-        other_work(progress);
-        for corpus in busy {
-            progress.step(corpus.title, || {
-                corpus.conclude(&corpus.play(binary, shared)?, binary, shared)
-            });
-        }
-        for corpus in patient {
-            progress.step(corpus.title, || {
-                corpus.conclude(
-                    &next.recv().map_err(|_| "its thread has panicked")??,
-                    binary,
-                    shared,
-                )
-            });
-        }
+    runnable
+}
+
+/// Runs one corpus as a step.
+pub(crate) fn step(corpus: &Corpus, binary: &Path, shared: &Path, progress: &Progress) {
+    progress.step_aside(corpus.title, |log| {
+        let run = |only: &[&str]| corpus.play(binary, shared, only);
+        corpus.conclude(&run(corpus.only)?, shared, run, progress, log)
     });
 }
 
 impl Corpus {
     /// Why it cannot be run on this machine, if it cannot.
     fn obstacle(&self, servers: Servers) -> Option<String> {
-        if !self.is_patient() {
+        if !self.waits() {
             return None;
         }
         if servers == Servers::Embedded {
@@ -231,39 +208,47 @@ impl Corpus {
         control_plane::environment().err()
     }
 
-    /// Whether it waits for others most of the time, so that something else can be done beside it.
-    const fn is_patient(&self) -> bool {
+    /// Whether it mostly waits for servers, so that other work can run beside it.
+    pub(crate) const fn waits(&self) -> bool {
         matches!(self.against, Against::Kubernetes)
     }
 
-    /// Runs all of it, for [`conclude`](Self::conclude) to judge.
-    fn play(&self, binary: &Path, shared: &Path) -> Result<String> {
-        self.play_some(binary, shared, self.only)
-    }
-
-    /// Judges what its runner has said. Where time matters, what failed is tried once more before it counts.
-    fn conclude(&self, output: &str, binary: &Path, shared: &Path) -> Result {
+    /// Judges what its runner printed. Where time matters, a failure runs once more before it counts: that
+    /// is said and counted as a retry.
+    fn conclude(
+        &self,
+        output: &str,
+        shared: &Path,
+        run: impl Fn(&[&str]) -> Result<String>,
+        progress: &Progress,
+        log: &mut Log,
+    ) -> Result {
         let verdict = self.judge(output, shared)?;
-        verdict.report();
+        verdict.report(log);
         let failed = verdict.failures.len();
         if failed == 0 {
             return Ok(());
         }
-        if !self.is_patient() || failed > MOST_RETRIED {
+        if !self.waits() || failed > MOST_RETRIED {
             return Err(format!("{failed} cases failed").into());
         }
         let names: Vec<&str> = verdict.failures.iter().map(|line| case_name(line)).collect();
-        say(&format!("    once more, in case the machine was busy: {}", names.join(", ")));
-        let output = self.play_some(binary, shared, &names)?;
+        let why = "its recorded times assume an idle machine";
+        for name in &names {
+            progress.retry(&format!("{}: {name}", self.title), why);
+        }
+        log.line(format_args!("retried, {why}: {}", names.join(", ")));
+        let output = run(&names)?;
         let verdict = self.judge(&output, shared)?;
-        verdict.report();
+        verdict.report(log);
         match verdict.failures.len() {
             0 => Ok(()),
             failed => Err(format!("{failed} cases failed twice").into()),
         }
     }
 
-    fn play_some(&self, binary: &Path, shared: &Path, only: &[&str]) -> Result<String> {
+    /// Runs the cases that the patterns name, or all if there are none. Returns what the runner printed.
+    fn play(&self, binary: &Path, shared: &Path, only: &[&str]) -> Result<String> {
         let mut command = Command::new("python3");
         for argument in self.command {
             command.arg(

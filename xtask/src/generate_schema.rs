@@ -5,20 +5,16 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::process::{built, cargo, show};
+use crate::test::Built;
 
 /// What there is a schema of.
 const FILES: [&str; 2] = ["component", "install"];
 
 /// Writes the schemas, or with `check` only compares them. They can always be judged.
-pub(crate) fn run(check: bool) -> Result<Option<String>, String> {
+pub(crate) fn run(check: bool, built: &Built) -> Result<Option<String>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace root")?;
-    // With all packages, as the tests are built: by itself the example would need most dependencies
-    // once more, with fewer features.
-    show(&mut cargo(&["build", "--quiet", "--workspace", "--example", "schema"]))
-        .map_err(|error| error.to_string())?;
-    let program = built("debug/examples/schema").map_err(|error| error.to_string())?;
-    FILES.iter().try_for_each(|file| generate(root, &program, file, check))?;
+    let program = built.example("schema").ok_or("the example `schema` was not built")?;
+    FILES.iter().try_for_each(|file| generate(root, program, file, check))?;
     Ok(None)
 }
 

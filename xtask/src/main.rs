@@ -8,6 +8,7 @@ use std::{env, process::ExitCode};
 
 mod bench;
 mod campaign;
+mod checks;
 mod corpora;
 mod generate;
 mod generate_definitions;
@@ -19,9 +20,9 @@ mod golden;
 mod kube;
 mod process;
 mod progress;
-mod suites;
+mod test;
+mod times;
 mod tools;
-mod verify;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -29,6 +30,7 @@ const HELP: &str = "\
 Usage: cargo xtask VERB [ARGUMENTS]
 
   test                      everything a change must pass: format, lints, tests, examples, corpora
+  test --quick              the part that needs no Go, no Debian packages and no real Kubernetes
   fmt [--check]             format all code
   lint                      clippy over everything, warnings denied
   golden --check [FILTER]   compare the recorded answers with the `kustomize` on PATH
@@ -53,16 +55,16 @@ fn main() -> ExitCode {
         None => ("help", &[][..]),
     };
     let result = match verb {
-        "test" => verify::run(rest),
-        "fmt" => verify::format(rest),
-        "lint" => verify::lint(),
+        "test" => test::run(rest),
+        "fmt" => checks::format(rest),
+        "lint" => checks::lint(),
         "golden" => golden::run(rest),
-        "generate" => verify::generate(rest),
+        "generate" => checks::generate(rest),
         "bench" => bench::run(rest),
         "campaign" => campaign::run(rest),
         "tools" => tools::run(rest),
         "kube" => kube::run(rest),
-        "deny" => verify::deny(),
+        "deny" => checks::deny(),
         "help" | "--help" | "-h" => {
             progress::say(HELP.trim_end());
             Ok(())

@@ -45,18 +45,19 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result {
     Err(format!("`{}` ended with {}: {}", line_of(command), output.status, last.trim()).into())
 }
 
-/// Builds the release binary and says where it is.
+/// Builds the release binary and returns its path.
 pub(crate) fn release_binary() -> Result<PathBuf> {
     show(&mut cargo(&["build", "--release", "--quiet", "--package", "flumen-cli"]))?;
-    built("release/flumen")
+    let flumen = format!("flumen{}", env::consts::EXE_SUFFIX);
+    Ok(target_directory()?.join("release").join(flumen))
 }
 
-/// Where Cargo put a program, given below its target directory.
-pub(crate) fn built(program: &str) -> Result<PathBuf> {
+/// The directory that Cargo writes to.
+pub(crate) fn target_directory() -> Result<PathBuf> {
     let metadata = capture(&mut cargo(&["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
-    Ok(Path::new(target).join(format!("{program}{}", env::consts::EXE_SUFFIX)))
+    Ok(PathBuf::from(target))
 }
 
 /// Where a program is on `PATH`.

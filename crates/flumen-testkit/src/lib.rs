@@ -43,9 +43,7 @@ pub use git_server::{GitRepository, GitServer};
 pub use judge::Judge;
 #[cfg(feature = "network")]
 pub use kube::{Fault, FaultPlan, KubeCluster, KubeProxy, KubeRequest};
-pub use kube_programs::{
-    KUBE_PROGRAMS, KubeProgram, TEST_SERVER_VARIABLE, kube_cache, kube_program, named_kube_programs,
-};
+pub use kube_programs::{KUBE_PROGRAMS, TEST_SERVER_VARIABLE, kube_program, named_kube_programs};
 pub use outside::{repository_root, shared_dir, skip};
 pub use process::{Outcome, run};
 pub use random::Random;

@@ -44,15 +44,16 @@ pub const TOOLS: [Tool; 10] = [
         name: "docker-registry",
         origin: Origin::Debian { package: "docker-registry", probe: "--version" },
     },
+    Tool { name: "kustomize", origin: Origin::Go("sigs.k8s.io/kustomize/kustomize/v5@v5.8.1") },
     Tool { name: "crane", origin: needed("github.com/google/go-containerregistry/cmd/crane") },
     Tool { name: "registry", origin: needed("./registry") },
-    Tool { name: "kustomize", origin: Origin::Go("sigs.k8s.io/kustomize/kustomize/v5@v5.8.1") },
     Tool { name: "cosign", origin: needed("./cosign") },
     Tool { name: "helm3", origin: needed("helm.sh/helm/v3/cmd/helm") },
     Tool { name: "helm4", origin: needed("helm.sh/helm/v4/cmd/helm") },
+    // Beside Kubernetes, whose client library it is made of.
     Tool {
         name: "informer",
-        origin: Origin::Module { directory: "tests/kube/informer", package: "." },
+        origin: Origin::Module { directory: "tests/kube", package: "./informer" },
     },
 ];
 
@@ -90,27 +91,33 @@ pub const PEERS: [Tool; 2] = [
 pub fn tool(name: &str) -> Option<PathBuf> {
     let named = env::var_os(TOOLS_VARIABLE).map(PathBuf::from);
     let listed = TOOLS.iter().chain(&PEERS).find(|tool| tool.name == name);
-    let cached = listed.and_then(|tool| Some(tool_cache(tool).ok()?.join("bin")));
     let on_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>());
-    find(named.into_iter().chain(cached).chain(on_path.unwrap_or_default()), name)
+    find(named, name)
+        .or_else(|| cached(listed?))
+        .or_else(|| find(on_path.unwrap_or_default(), name))
+}
+
+/// Where a tool is in the cache, if it is there.
+pub(crate) fn cached(tool: &Tool) -> Option<PathBuf> {
+    find([tool_cache(tool).ok()?.join("bin")], tool.name)
 }
 
 /// The directory of the cache that belongs to a tool as it is listed now; the program is in its `bin`.
 ///
-/// Each tool has its own, so that a new version of one is no reason to build the others again.
+/// Programs of one Go module share a directory, since one build makes all of them. Every other tool has its own:
+/// a new version of one is no reason to build the others again.
 pub fn tool_cache(tool: &Tool) -> io::Result<PathBuf> {
-    let cache =
-        cache().ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
-    Ok(cache.join("tools").join(format!("{}-{}", tool.name, key(tool)?)))
-}
-
-/// The directory of everything that tests need and that is made once per machine.
-pub(crate) fn cache() -> Option<PathBuf> {
     let caches = match env::var_os("XDG_CACHE_HOME").map(PathBuf::from) {
-        Some(path) if path.is_absolute() => path,
-        _ => PathBuf::from(env::var_os("HOME")?).join(".cache"),
+        Some(path) if path.is_absolute() => Some(path),
+        _ => env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")),
     };
-    Some(caches.join("flumen"))
+    let caches =
+        caches.ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
+    let owner = match tool.origin {
+        Origin::Module { directory, .. } => directory.replace('/', "-"),
+        _ => tool.name.to_owned(),
+    };
+    Ok(caches.join("flumen").join("tools").join(format!("{owner}-{}", key(tool)?)))
 }
 
 pub(crate) fn find(directories: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
@@ -139,22 +146,34 @@ fn key(tool: &Tool) -> io::Result<String> {
             bytes.extend(format!("go release {module} {}", replaced.join(" ")).into_bytes());
         }
         Origin::Debian { package, .. } => bytes.extend(format!("debian {package}").into_bytes()),
-        Origin::Module { directory, package } => {
+        Origin::Module { directory, .. } => {
             let directory = repository_root().join(directory);
-            bytes.extend(package.bytes());
             for file in ["go.mod", "go.sum"] {
                 bytes.extend(fs::read(directory.join(file))?);
             }
-            if package.starts_with('.') {
-                bytes.extend(fs::read(directory.join(package).join("main.go"))?);
+            for program in own_programs(&directory)? {
+                bytes.extend(fs::read(program)?);
             }
         }
     }
     Ok(fingerprint(bytes))
 }
 
+/// The source files of the programs that a Go module holds itself, in a fixed order.
+fn own_programs(module: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(module)? {
+        let program = entry?.path().join("main.go");
+        if program.is_file() {
+            programs.push(program);
+        }
+    }
+    programs.sort();
+    Ok(programs)
+}
+
 /// FNV-1a: short, and the same with every compiler.
-pub(crate) fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
+fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
     let hash = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -193,7 +212,7 @@ mod tests {
         let cache = |tool: &Tool| tool_cache(tool).expect("a place for caches");
         assert_ne!(cache(&old), cache(&new));
         assert_eq!(cache(&old), cache(&old));
-        for tool in TOOLS.iter().chain(&PEERS) {
+        for tool in TOOLS.iter().chain(&PEERS).chain(&crate::KUBE_PROGRAMS) {
             cache(tool);
         }
     }

@@ -1,7 +1,7 @@
 //! What the output of a runner means.
 
 use super::known::known;
-use crate::{Result, progress::say};
+use crate::{Result, progress::Log};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict<'a> {
@@ -42,15 +42,15 @@ impl<'a> Verdict<'a> {
         Ok(Self { failures, excused, summary })
     }
 
-    pub(super) fn report(&self) {
+    pub(super) fn report(&self, log: &mut Log) {
         for line in &self.failures {
-            say(&format!("    {line}"));
+            log.line(line);
         }
         for (line, why) in &self.excused {
-            say(&format!("    not counted, {why}: {line}"));
+            log.line(format_args!("not counted, {why}: {line}"));
         }
         for line in &self.summary {
-            say(&format!("    {line}"));
+            log.line(line);
         }
     }
 }

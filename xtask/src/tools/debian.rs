@@ -21,12 +21,7 @@ const MOST_ROUNDS: usize = 8;
 
 /// Unpacks `package` with the libraries that are missing, and puts a script for `program` into `bin`, if it runs
 /// with the argument `probe`.
-pub(super) fn install(
-    package: &str,
-    program: &str,
-    probe: &str,
-    cache: &Path,
-) -> Result<&'static str> {
+pub(super) fn install(package: &str, program: &str, probe: &str, cache: &Path) -> Result {
     if ["apt-get", "apt-cache", "dpkg-deb"].into_iter().any(|name| find(name).is_none()) {
         return Err("there is no apt to download Debian's package with".into());
     }
@@ -39,8 +34,7 @@ pub(super) fn install(
     let binary = places.into_iter().find(|path| path.is_file());
     let binary = binary.ok_or_else(|| format!("`{package}` holds no program `{program}`"))?;
     add_libraries(&mut apt, package, &binary, &root)?;
-    write_script(&binary, &library_directories(&root)?, probe, &cache.join("bin").join(program))?;
-    Ok("from Debian's package")
+    write_script(&binary, &library_directories(&root)?, probe, &cache.join("bin").join(program))
 }
 
 fn add_libraries(apt: &mut Apt<'_>, package: &str, binary: &Path, root: &Path) -> Result {
