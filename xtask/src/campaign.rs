@@ -18,6 +18,7 @@ use flumen_testkit::{Case, Content, Outcome, Random, difference, repository_root
 use crate::{Result, golden, process::release_binary, progress::say};
 
 mod mutate;
+mod properties;
 pub(crate) mod reader;
 
 /// Changes made to one case before the next one is drawn.
@@ -29,7 +30,7 @@ const FAULT_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &[String]) -> Result {
     let mut name = None;
-    let (mut seconds, mut seed) = (600, 1);
+    let (mut seconds, mut chosen_seed) = (600, None);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         let mut number = || -> Result<u64> {
@@ -37,18 +38,23 @@ pub(crate) fn run(arguments: &[String]) -> Result {
             Ok(text.parse().map_err(|_| format!("`{text}` is not a number"))?)
         };
         match argument.as_str() {
+            "--minutes" => seconds = number()?.saturating_mul(60),
             "--seconds" => seconds = number()?,
-            "--seed" => seed = number()?,
+            "--seed" => chosen_seed = Some(number()?),
             text => name = Some(text),
         }
     }
     let time = Duration::from_secs(seconds);
+    let seed = chosen_seed.unwrap_or(1);
     match name {
+        Some("properties") => {
+            properties::run(time, chosen_seed.unwrap_or_else(properties::new_seed))
+        }
         Some("fuzz-reader") => reader::run(time, seed),
         Some("fuzz-build") => build(&release_binary()?, time, seed),
         Some("differential") => differential(&release_binary()?, &golden::reference()?, time, seed),
         Some(name) => Err(format!("no campaign is called `{name}`").into()),
-        None => Err("name a campaign: fuzz-reader, fuzz-build, differential".into()),
+        None => Err("name a campaign: properties, fuzz-reader, fuzz-build, differential".into()),
     }
 }
 

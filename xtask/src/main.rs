@@ -37,7 +37,8 @@ Usage: cargo xtask VERB [ARGUMENTS]
   golden --record [FILTER]  record the answers anew from the `kustomize` on PATH
   generate [--check]        make the generated tables again, or only see whether they are stale
   bench [ARGUMENTS]         time the release build against the `kustomize` on PATH
-  campaign NAME             a long search for faults; --seconds N, --seed N
+  campaign NAME             a long search for faults; --minutes N or --seconds N, --seed N
+                              properties    the property tests of all crates, with new seeds
                               fuzz-reader   broken YAML against the reader
                               fuzz-build    broken golden cases against the binary
                               differential  changed golden cases against the `kustomize` on PATH

@@ -21,7 +21,7 @@ use std::{
 use flumen_testkit::{TEST_SERVER_VARIABLE, shared_dir};
 
 pub(crate) use self::{
-    build::{Built, build},
+    build::{Built, build, build_packages},
     servers::Servers,
 };
 use self::{

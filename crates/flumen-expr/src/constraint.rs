@@ -168,4 +168,6 @@ impl Comparator {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

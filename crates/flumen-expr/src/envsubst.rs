@@ -216,4 +216,6 @@ impl Effort {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -180,6 +180,6 @@ impl fmt::Display for Quantity {
 }
 
 #[cfg(test)]
-mod model;
+mod properties;
 #[cfg(test)]
 mod tests;

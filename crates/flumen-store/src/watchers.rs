@@ -99,12 +99,13 @@ impl Watchers {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::{collection::vec, prelude::*};
+mod properties;
 
+#[cfg(test)]
+mod tests {
     use super::*;
 
-    fn event(key: &str) -> Arc<Event> {
+    pub(super) fn event(key: &str) -> Arc<Event> {
         Arc::new(Event {
             revision: 1,
             key: Arc::from(key),
@@ -112,24 +113,6 @@ mod tests {
             previous: None,
             sequence: 0,
         })
-    }
-
-    proptest! {
-        #[test]
-        fn an_event_reaches_exactly_those_who_ask_for_its_key(
-            prefixes in vec("[aé/]{0,4}", 0..12),
-            key in "[aé/]{1,6}",
-        ) {
-            let mut watchers = Watchers::new(0);
-            let mut receivers: Vec<_> =
-                prefixes.iter().map(|prefix| watchers.add(prefix).1).collect();
-            watchers.dispatch(&[event(&key)]);
-            for (prefix, receiver) in prefixes.iter().zip(&mut receivers) {
-                let reached = receiver.try_recv().is_ok();
-                prop_assert_eq!(reached, key.starts_with(prefix), "{:?}", prefix);
-                prop_assert!(receiver.try_recv().is_err(), "only once");
-            }
-        }
     }
 
     #[test]

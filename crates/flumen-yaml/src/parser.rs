@@ -14,7 +14,7 @@ mod event;
 mod flow;
 mod node;
 #[cfg(test)]
-mod tests;
+mod properties;
 
 use event::Directives;
 pub use event::{Event, EventKind, Properties};

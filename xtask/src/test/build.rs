@@ -81,18 +81,29 @@ impl Built {
 
 /// Builds and lints all tests, examples and binaries of the workspace.
 pub(crate) fn build(progress: &Progress) -> Result<Built> {
-    let mut command = cargo(&["test", "--workspace", "--no-run", "--quiet", "--timings"]);
+    let built = compile(&["--workspace", "--timings"]);
+    let page = target_directory()?.join("cargo-timings").join("cargo-timing.html");
+    if let Ok(page) = fs::read_to_string(page) {
+        progress.add_times(|times| times.add_crates(&page));
+    }
+    built
+}
+
+/// The same for some packages.
+pub(crate) fn build_packages(names: &[String]) -> Result<Built> {
+    let arguments: Vec<&str> = names.iter().flat_map(|name| ["--package", name]).collect();
+    compile(&arguments)
+}
+
+fn compile(selection: &[&str]) -> Result<Built> {
+    let mut command = cargo(&["test", "--no-run", "--quiet", "--message-format=json"]);
     lint(&mut command)?;
-    let output = command.arg("--message-format=json").stderr(Stdio::inherit()).output()?;
+    let output = command.args(selection).stderr(Stdio::inherit()).output()?;
     let mut built = Built::default();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         if let Ok(message) = serde_json::from_str(line) {
             built.add(&message);
         }
-    }
-    let page = target_directory()?.join("cargo-timings").join("cargo-timing.html");
-    if let Ok(page) = fs::read_to_string(page) {
-        progress.add_times(|times| times.add_crates(&page));
     }
     if !output.status.success() {
         return Err(format!("`cargo test --no-run` ended with {}", output.status).into());

@@ -38,9 +38,13 @@ impl Program {
         &self.title
     }
 
+    pub(crate) fn package(&self) -> &str {
+        self.title.split(' ').next().unwrap_or_default()
+    }
+
     /// Whether it holds the integration tests of a package.
     pub(super) fn is_integration_of(&self, package: &str) -> bool {
-        self.title.strip_prefix(package).is_some_and(|rest| rest.trim_start() == INTEGRATION)
+        self.package() == package && self.title.ends_with(&format!(" {INTEGRATION}"))
     }
 
     /// The command that runs tests of the program, those of some modules or all.

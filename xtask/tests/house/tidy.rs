@@ -70,6 +70,15 @@ fn no_test_is_ignored() {
 }
 
 #[test]
+fn property_tests_are_where_the_campaign_looks() {
+    let words = [["proptest", "! {"], ["TestRunner", "::new"]].map(|parts| parts.concat());
+    let mut texts = texts();
+    texts.retain(|(path, _)| !path.ends_with("properties.rs"));
+    let found = mentions(&texts, &words, Some("rs"));
+    assert!(found.is_empty(), "they belong in `properties.rs`:\n{}", found.join("\n"));
+}
+
+#[test]
 fn mentions_are_found() {
     let texts = [(PathBuf::from("a.rs"), "fine\nbad word\n".to_owned())];
     let words = ["bad".to_owned()];

@@ -21,6 +21,10 @@ fn spellings_become_canonical() {
     check("8Gi", "8Gi");
     check("0.5Gi", "512Mi");
     check("0.5Ki", "512");
+    check("0.9765625Ki", "1k");
+    check("15.625Ki", "16000");
+    check("189062.5Ki", "193600000");
+    check("193600000", "193600k");
     check("0.001Ki", "1024m");
     check("1.0001Ki", "1024102400u");
     check("1e3", "1e3");

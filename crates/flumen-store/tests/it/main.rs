@@ -6,7 +6,7 @@ mod crash;
 mod file;
 mod hostile;
 mod mode;
-mod model;
+mod properties;
 mod random;
 mod reads;
 mod watches;

@@ -44,6 +44,8 @@ pub enum Unprintable {
     LongKey,
     #[error("a block of several lines must not start with a tab")]
     LeadingTab,
+    #[error("the key `<<` is a merge key when it is read back")]
+    MergeKey,
 }
 
 fn kind(tag: Tag) -> &'static str {

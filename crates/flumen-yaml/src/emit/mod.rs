@@ -34,6 +34,7 @@ pub(crate) fn is_plain_key(key: &str, seen: u8) -> bool {
 
 /// Keys of more bytes are introduced by `?`.
 const SIMPLE_KEY: usize = 128;
+const MERGE_KEY: &str = "<<";
 
 /// Appends `node` to `out` as one document.
 ///
@@ -191,6 +192,10 @@ impl Printer<'_> {
         if is_plain_key(key, seen) {
             self.out.extend_from_slice(key.as_bytes());
             return Ok(Some(key.len()));
+        }
+        // go-yaml v2 prints it without quotes, and the reference then fails to read its own output.
+        if key == MERGE_KEY {
+            return Err(Failure::new(pos, Unprintable::MergeKey));
         }
         if seen & HIGH != 0 {
             seen |= scan_high(key);

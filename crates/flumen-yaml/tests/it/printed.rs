@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use flumen_yaml::{
-    Budget, Entry, Node, Pos, Text, Value, emit, read, read_resource, same_value, to_json,
-    to_json_pretty,
+    Budget, Entry, Node, Pos, Text, Value, emit, read, read_resource, same_value, to_blocks,
+    to_json, to_json_pretty,
 };
 
 #[track_caller]
@@ -114,6 +114,18 @@ fn what_cannot_be_printed_is_named() {
         (1, 3),
         &format!("`{long}`: the key is longer than 1022 characters of JSON"),
     );
+}
+
+/// The reader gives no tree such a key, but patches and generators do.
+#[test]
+fn a_merge_key_is_not_printed() {
+    let entry = |key: &str, value| Entry::new(key, value);
+    let inner = Node::new(Pos::default(), Value::Map(vec![entry("<<", Node::string("b"))].into()));
+    let node = Node::new(Pos::default(), Value::Map(vec![entry("data", inner)].into()));
+    let error = emit(&node, &mut Vec::new()).expect_err("nothing to print");
+    assert_eq!(error.to_string(), "`data.<<`: the key `<<` is a merge key when it is read back");
+    assert_eq!(to_json(&node).as_deref(), Ok(r#"{"data":{"\u003c\u003c":"b"}}"#));
+    assert_eq!(to_blocks(&node).as_deref(), Ok("data:\n \"<<\": \"b\"\n"));
 }
 
 #[test]

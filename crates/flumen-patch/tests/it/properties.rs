@@ -97,8 +97,6 @@ fn operation() -> impl Strategy<Value = Node> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn strategic_merges_end_well(mut target in pod(), patch in pod()) {
         let _ = strategic_merge(&mut target, &patch, &Schema::builtin());

@@ -44,6 +44,14 @@ fn read(text: &str) -> Quantity {
     Quantity::parse(text).expect("is a quantity")
 }
 
+fn spell(text: &str) -> String {
+    Quantity::canonical(text).expect("is a quantity").into_owned()
+}
+
+fn is_binary(text: &str) -> bool {
+    text.ends_with('i')
+}
+
 proptest! {
     #[test]
     fn values_are_those_of_the_model((text, value) in spelled()) {
@@ -52,10 +60,17 @@ proptest! {
 
     #[test]
     fn the_canonical_spelling_is_the_same_value_and_stays((text, value) in spelled()) {
-        let canonical = Quantity::canonical(&text).expect("is a quantity").into_owned();
+        let canonical = spell(&text);
         prop_assert_eq!(read(&canonical).nano(), value, "{} {}", text, canonical);
-        let again = Quantity::canonical(&canonical).expect("is a quantity");
-        prop_assert_eq!(again.as_ref(), canonical.as_str());
+        let again = spell(&canonical);
+        if is_binary(&text) && !is_binary(&canonical) {
+            // Without a suffix it is read as a decimal amount, also by Kubernetes: `15.625Ki` becomes `16000`,
+            // and that becomes `16k`.
+            prop_assert_eq!(read(&again).nano(), value, "{} {}", text, again);
+            prop_assert_eq!(spell(&again), again);
+        } else {
+            prop_assert_eq!(again, canonical);
+        }
         let printed = read(&text).to_string();
         prop_assert_eq!(read(&printed).nano(), value, "{} {}", text, printed);
         prop_assert!(!printed.contains('.'), "{}", printed);

@@ -298,7 +298,7 @@ async fn check_watches(watches: &mut [Opened], model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn a_store_does_what_the_model_does(steps in steps()) {

@@ -1,12 +1,11 @@
-//! Properties of the parser over texts that are made of pieces of YAML. The seed is fixed, so that a
-//! run says the same every time.
+//! Properties of the parser over texts that are made of pieces of YAML.
 
 use proptest::{
     collection::vec,
     prelude::any,
     sample::select,
     strategy::{Strategy, ValueTree},
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+    test_runner::{Config, TestRunner},
 };
 
 use super::*;
@@ -83,9 +82,7 @@ const PIECES: &[&str] = &[
 ];
 
 fn runner(cases: u32) -> TestRunner {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let seed = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
-    TestRunner::new_with_rng(config, seed)
+    TestRunner::new(Config { cases, ..Config::default() })
 }
 
 /// Runs `check` on many texts.

@@ -1,0 +1,3 @@
+//! Patches as their users apply them.
+
+mod properties;
