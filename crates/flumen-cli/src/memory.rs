@@ -1,7 +1,7 @@
 //! How much memory the allocator reserves at the start, and what a server gives back.
 
 use libmimalloc_sys::{
-    mi_option_max_segment_reclaim, mi_option_set, mi_option_t, mi_option_use_numa_nodes,
+    mi_option_max_warnings, mi_option_set, mi_option_t, mi_option_use_numa_nodes,
 };
 
 /// How long the allocator keeps freed pages. The crate names its neighbours only.
@@ -21,7 +21,7 @@ pub(crate) fn return_at_once() {
 
 /// The size of the first arena, in KiB. The crate names its neighbours only.
 #[cfg(target_os = "linux")]
-const ARENA_RESERVE: mi_option_t = mi_option_max_segment_reclaim + 2;
+const ARENA_RESERVE: mi_option_t = mi_option_max_warnings + 3;
 
 /// Makes the allocator start with an arena of 32 MiB instead of 1 GiB; it reserves larger ones when it needs them.
 ///

@@ -9,7 +9,7 @@ use std::{
 };
 
 use age::{
-    Decryptor, Encryptor,
+    DecryptError, Decryptor, Encryptor,
     armor::{ArmoredReader, ArmoredWriter, Format},
     x25519,
 };
@@ -34,7 +34,7 @@ impl Recipients {
     pub(super) fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>> {
         let recipients = self.0.iter().map(|recipient| recipient as &dyn age::Recipient);
         let encryptor = Encryptor::with_recipients(recipients)
-            .map_err(|error| Error::packing(io::Error::other(error)))?;
+            .map_err(|_| Error::packing(io::Error::other("no recipient can be used")))?;
         let encrypt = || {
             let armor = ArmoredWriter::wrap_output(Vec::new(), Format::AsciiArmor)?;
             let mut writer = encryptor.wrap_output(armor)?;
@@ -51,13 +51,32 @@ impl Identities {
         parse_lines(text, file, "identity").map(|identities| Self(identities.into()))
     }
 
-    /// What an age file holds, armoured or not. The reader fails if the file was changed.
-    pub(super) fn decrypt<'a>(
-        &self,
-        secret: impl Read + 'a,
-    ) -> Result<impl Read + 'a, age::DecryptError> {
-        let decryptor = Decryptor::new_buffered(ArmoredReader::new(io::BufReader::new(secret)))?;
-        decryptor.decrypt(self.0.iter().map(|identity| identity as &dyn age::Identity))
+    /// Returns the content of an age file, armoured or not, or why it cannot be decrypted.
+    pub(super) fn decrypt(&self, secret: &[u8]) -> Result<Vec<u8>, &'static str> {
+        let open = || {
+            let decryptor = Decryptor::new_buffered(ArmoredReader::new(secret))?;
+            decryptor.decrypt(self.0.iter().map(|identity| identity as &dyn age::Identity))
+        };
+        let mut plain = Vec::new();
+        let mut reader = open().map_err(|error| reason(&error))?;
+        reader.read_to_end(&mut plain).map_err(|_| CHANGED)?;
+        Ok(plain)
+    }
+}
+
+/// Authentication fails alike for a file that was changed and for one that is cut off.
+const CHANGED: &str = "it was changed or is incomplete";
+
+const fn reason(error: &DecryptError) -> &'static str {
+    match error {
+        DecryptError::NoMatchingKeys => "no given private key belongs to a recipient",
+        DecryptError::ExcessiveWork { .. } => "it is encrypted with a passphrase",
+        DecryptError::UnknownFormat => "it is no age file of a known version",
+        DecryptError::DecryptionFailed
+        | DecryptError::InvalidHeader
+        | DecryptError::InvalidMac
+        | DecryptError::Io(_)
+        | DecryptError::KeyDecryptionFailed => CHANGED,
     }
 }
 
@@ -90,5 +109,30 @@ impl fmt::Debug for Recipients {
 impl fmt::Debug for Identities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Identities({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_changed_is_refused() {
+        let key = x25519::Identity::generate();
+        let secret = Recipients(vec![key.to_public()]).encrypt(b"text").expect("encrypted");
+        let keys = Identities([key].into());
+        assert_eq!(keys.decrypt(&secret).as_deref(), Ok(&b"text"[..]));
+
+        let text = String::from_utf8(secret).expect("armoured");
+        let lines: Vec<&str> = text.lines().collect();
+        let without = |index: usize| {
+            let kept = lines.iter().enumerate().filter(|(at, _)| *at != index);
+            kept.map(|(_, line)| format!("{line}\n")).collect::<String>()
+        };
+        for damaged in [without(2), without(lines.len() - 2), "text".repeat(100)] {
+            let reason = keys.decrypt(damaged.as_bytes()).expect_err("damaged");
+            assert!(reason == CHANGED || reason.contains("no age file"), "{reason}");
+        }
+        assert_eq!(keys.decrypt(b""), Err("it is no age file of a known version"));
     }
 }

@@ -1,8 +1,7 @@
 //! Reads artifacts of every format: as one text, or into a directory.
 
 use std::{
-    fs,
-    io::{self, Read as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -129,14 +128,10 @@ impl Found {
 }
 
 fn decrypt(secret: &[u8], identities: &Identities, digest: &Digest) -> Result<Vec<u8>> {
-    let mut plain = Vec::new();
-    let mut reader = identities.decrypt(secret).map_err(|error| undecryptable(digest, &error))?;
-    reader.read_to_end(&mut plain).map_err(|error| undecryptable(digest, &error))?;
-    Ok(plain)
-}
-
-fn undecryptable(digest: &Digest, reason: &dyn ToString) -> Error {
-    Error::Undecryptable { digest: digest.clone(), reason: reason.to_string() }
+    identities.decrypt(secret).map_err(|reason| Error::Undecryptable {
+        digest: digest.clone(),
+        reason: reason.to_owned(),
+    })
 }
 
 fn check(actual: Option<&Digest>, checksum: &str, digest: &Digest) -> Result<()> {

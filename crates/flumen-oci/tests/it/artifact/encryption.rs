@@ -46,6 +46,8 @@ async fn acceptance_16_only_the_key_opens_an_encrypted_artifact() {
         let wrong = identities(&key_pair().1);
         let error = pull(&repository, &tag("v1"), &wrong).await.expect_err("wrong key");
         assert!(matches!(error, Error::Undecryptable { .. }), "{error}");
+        let reason = "cannot be decrypted: no given private key belongs to a recipient";
+        assert!(error.to_string().ends_with(reason), "{error}");
         pull_to_dir(&repository, &tag("v1"), dir.path(), &wrong).await.expect_err("wrong key");
         assert_eq!(left(), 0, "a refusal leaves nothing");
 
