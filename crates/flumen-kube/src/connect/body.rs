@@ -1,0 +1,95 @@
+//! The body of an answer, decompressed as it arrives.
+
+use std::io::{self, Write as _};
+
+use bytes::{Buf as _, Bytes};
+use flate2::write::MultiGzDecoder;
+use http::{HeaderMap, header::CONTENT_ENCODING};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+
+use crate::transport::Fault;
+
+/// Compressed bytes that are expanded at a time. They become a thousand times as many at most, so that
+/// the limit of an answer takes effect before memory runs out.
+const STEP: usize = 8 << 10;
+
+pub(crate) struct Body {
+    incoming: Incoming,
+    gzip: Option<Box<Gunzip>>,
+}
+
+impl Body {
+    pub(super) fn new(headers: &HeaderMap, incoming: Incoming) -> Self {
+        let is_gzip = |value: &http::HeaderValue| {
+            value.as_bytes().eq_ignore_ascii_case(b"gzip")
+                || value.as_bytes().eq_ignore_ascii_case(b"x-gzip")
+        };
+        let gzip = headers.get(CONTENT_ENCODING).filter(|value| is_gzip(value));
+        Self { incoming, gzip: gzip.map(|_| Box::default()) }
+    }
+
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes, Fault>> {
+        loop {
+            if let Some(gzip) = &mut self.gzip
+                && let Some(bytes) = gzip.next().transpose()
+            {
+                return Some(bytes.map_err(Fault::Compression));
+            }
+            let data = match self.incoming.frame().await {
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+                Some(Err(error)) => return Some(Err(Fault::Body(error))),
+                None => {
+                    let rest = self.gzip.take()?.finish().map_err(Fault::Compression);
+                    return Some(rest);
+                }
+            };
+            match &mut self.gzip {
+                Some(gzip) => gzip.input = data,
+                None => return Some(Ok(data)),
+            }
+        }
+    }
+}
+
+struct Gunzip {
+    decoder: MultiGzDecoder<Vec<u8>>,
+    /// What has arrived and is not expanded yet.
+    input: Bytes,
+    has_begun: bool,
+}
+
+impl Default for Gunzip {
+    fn default() -> Self {
+        let decoder = MultiGzDecoder::new(Vec::new());
+        Self { decoder, input: Bytes::new(), has_begun: false }
+    }
+}
+
+impl Gunzip {
+    /// Expands input until there is something to show for it, or no input is left.
+    fn next(&mut self) -> io::Result<Option<Bytes>> {
+        while !self.input.is_empty() {
+            self.has_begun = true;
+            let step = self.input.len().min(STEP);
+            match self.decoder.write(&self.input[..step])? {
+                0 => return Err(io::ErrorKind::InvalidData.into()),
+                taken => self.input.advance(taken),
+            }
+            let output = std::mem::take(self.decoder.get_mut());
+            if !output.is_empty() {
+                return Ok(Some(output.into()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is left, if nothing is missing.
+    fn finish(mut self) -> io::Result<Bytes> {
+        if self.has_begun {
+            self.decoder.try_finish()?;
+        }
+        Ok(std::mem::take(self.decoder.get_mut()).into())
+    }
+}
