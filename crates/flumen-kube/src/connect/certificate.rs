@@ -77,3 +77,94 @@ pub(super) fn certified_key(
 fn unusable(reason: String) -> ConfigError {
     ConfigError::Tls { reason }
 }
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, PKCS_ED25519, PKCS_RSA_SHA256, RsaKeySize};
+    use rustls::crypto::aws_lc_rs;
+
+    use super::*;
+
+    fn self_signed(key: &KeyPair) -> String {
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("names");
+        params.self_signed(key).expect("a certificate").pem()
+    }
+
+    fn pem(label: &str, der: &[u8]) -> String {
+        format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
+    }
+
+    /// The key inside of PKCS#8, which is its last field.
+    fn inner(pkcs8: &[u8], header: &[u8]) -> Vec<u8> {
+        let start = pkcs8.windows(header.len()).position(|bytes| bytes == header);
+        pkcs8[start.expect("a key")..].to_vec()
+    }
+
+    fn fit(certificate: &str, key: &str) -> Result<(), ConfigError> {
+        let places = ["the certificate", "the key"];
+        let provider = aws_lc_rs::default_provider();
+        certified_key(certificate.as_bytes(), key.as_bytes(), places, &provider).map(drop)
+    }
+
+    #[test]
+    fn keys_are_read_in_all_forms() {
+        let elliptic = KeyPair::generate().expect("a key");
+        let certificate = self_signed(&elliptic);
+        fit(&certificate, &elliptic.serialize_pem()).expect("PKCS#8");
+        // ECPrivateKey: version 1 and 32 bytes.
+        let sec1 = inner(elliptic.serialized_der(), &[0x02, 0x01, 0x01, 0x04, 0x20]);
+        let length = u8::try_from(sec1.len()).expect("short");
+        let sec1 = pem("EC PRIVATE KEY", &[&[0x30, length][..], &sec1].concat());
+        fit(&certificate, &sec1).expect("SEC1");
+        let parameters = pem("EC PARAMETERS", &[0x06, 0x00]);
+        fit(&certificate, &format!("{parameters}{sec1}")).expect("as OpenSSL writes it");
+        fit(&format!("{certificate}{sec1}"), &format!("{certificate}{sec1}")).expect("one file");
+
+        let rsa = KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048).expect("a key");
+        let pkcs8 = rsa.serialized_der();
+        // RSAPrivateKey follows the octet string's header and starts with version 0.
+        let start =
+            pkcs8.windows(2).skip(4).position(|bytes| bytes == [0x30, 0x82]).expect("a key");
+        let pkcs1 = pem("RSA PRIVATE KEY", &pkcs8[start + 4..]);
+        fit(&self_signed(&rsa), &pkcs1).expect("PKCS#1");
+
+        let edwards = KeyPair::generate_for(&PKCS_ED25519).expect("a key");
+        fit(&self_signed(&edwards), &edwards.serialize_pem()).expect("Ed25519");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let (key, other) =
+            (KeyPair::generate().expect("a key"), KeyPair::generate().expect("a key"));
+        let (certificate, key) = (self_signed(&key), key.serialize_pem());
+        let check = |certificate: &str, key: &str, reason: &str| {
+            let error = fit(certificate, key).expect_err(reason);
+            let message = format!("no secure connection can be made: {reason}");
+            assert_eq!(error.to_string(), message);
+        };
+        check("hunter2", &key, "there is no certificate in the certificate");
+        check(&certificate, "hunter2", "there is no private key in the key");
+        check(&certificate, &certificate, "there is no private key in the key");
+        let broken = key.replace("-----END", "hunter2!\n-----END");
+        check(&certificate, &broken, "there is no private key in the key");
+        let error = fit(&certificate, &other.serialize_pem()).expect_err("another key");
+        assert!(error.to_string().contains(": the key does not fit: "), "{error}");
+    }
+
+    #[test]
+    fn certificate_and_key_belong_together() {
+        let file = || Some(Pem::File("missing.pem".into()));
+        let check = |user: &User, reason: &str| {
+            let error = of_user(user, &aws_lc_rs::default_provider()).expect_err(reason);
+            let message = format!("no secure connection can be made: {reason}");
+            assert_eq!(error.to_string(), message);
+        };
+        let alone = User { client_certificate: file(), ..User::default() };
+        check(&alone, "the client certificate has no key");
+        let alone = User { client_key: file(), ..User::default() };
+        check(&alone, "the client key has no certificate");
+        let both = User { client_certificate: file(), client_key: file(), ..User::default() };
+        check(&both, "`missing.pem` cannot be read: No such file or directory (os error 2)");
+        assert!(of_user(&User::default(), &aws_lc_rs::default_provider()).expect("none").is_none());
+    }
+}
