@@ -93,3 +93,69 @@ impl Gunzip {
         Ok(std::mem::take(self.decoder.get_mut()).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(text).expect("in memory");
+        encoder.finish().expect("in memory")
+    }
+
+    /// What comes out of pieces of this size, and the largest piece of it.
+    fn expanded(bytes: &[u8], size: usize) -> io::Result<(Vec<u8>, usize)> {
+        let (mut gunzip, mut all, mut largest) = (Gunzip::default(), Vec::new(), 0);
+        for piece in bytes.chunks(size) {
+            gunzip.input = Bytes::copy_from_slice(piece);
+            while let Some(output) = gunzip.next()? {
+                largest = largest.max(output.len());
+                all.extend_from_slice(&output);
+            }
+        }
+        all.extend_from_slice(&gunzip.finish()?);
+        Ok((all, largest))
+    }
+
+    #[test]
+    fn pieces_of_any_size_are_joined() {
+        let text = b"one two three ".repeat(1000);
+        let once = gzip(&text);
+        for size in [1, 2, 7, 100, once.len()] {
+            assert_eq!(expanded(&once, size).expect("gzip").0, text, "{size}");
+            let twice = once.repeat(2);
+            assert_eq!(expanded(&twice, size).expect("gzip").0, text.repeat(2), "{size}");
+        }
+        assert_eq!(expanded(b"", 1).expect("nothing").0, b"");
+    }
+
+    #[test]
+    fn broken_input_is_an_error() {
+        let text = b"one two three ".repeat(100);
+        let whole = gzip(&text);
+        for end in 1..whole.len() {
+            for size in [1, whole.len()] {
+                assert!(expanded(&whole[..end], size).is_err(), "{end}");
+            }
+        }
+        for index in 0..whole.len() {
+            let mut broken = whole.clone();
+            broken[index] ^= 0x55;
+            // The header has fields without a checksum.
+            let expanded = expanded(&broken, 5).map(|(bytes, _)| bytes);
+            assert!(expanded.is_err() || (index < 10 && expanded.is_ok_and(|it| it == text)));
+        }
+        assert!(expanded(&[&whole[..], b"more"].concat(), 9).is_err());
+    }
+
+    #[test]
+    fn much_from_little_comes_in_pieces() {
+        let zeros = gzip(&vec![0; 64 << 20]);
+        let (bytes, largest) = expanded(&zeros, zeros.len()).expect("gzip");
+        assert_eq!(bytes.len(), 64 << 20);
+        assert!(largest <= 1040 * STEP, "{largest}");
+    }
+}

@@ -13,12 +13,20 @@ use super::kubeconfig::{Pem, User};
 use crate::ConfigError;
 
 impl Pem {
+    /// Where it is, for messages.
+    pub(super) fn place(&self, field: &str) -> String {
+        match self {
+            Self::Data(_) => format!("`{field}-data`"),
+            Self::File(path) => format!("`{}`", path.display()),
+        }
+    }
+
     /// The PEM text. `field` is the name of the file's field in a kubeconfig.
     pub(super) fn read(&self, field: &str) -> Result<Vec<u8>, ConfigError> {
         match self {
             Self::Data(data) => STANDARD
                 .decode(one_line(data))
-                .map_err(|_| unusable(format!("`{field}-data` is not base64"))),
+                .map_err(|_| unusable(format!("{} is not base64", self.place(field)))),
             Self::File(path) => fs::read(path)
                 .map_err(|error| unusable(format!("`{}` cannot be read: {error}", path.display()))),
         }
@@ -54,23 +62,25 @@ pub(super) fn of_user(
         (Some(_), None) => return Err(unusable("the client certificate has no key".to_owned())),
         (None, Some(_)) => return Err(unusable("the client key has no certificate".to_owned())),
     };
-    let certificate = certificate.read("client-certificate")?;
-    let places = ["the client certificate", "the client key"];
-    certified_key(&certificate, &key.read("client-key")?, places, provider).map(Some)
+    let [certificate_field, key_field] = ["client-certificate", "client-key"];
+    let places = [certificate.place(certificate_field), key.place(key_field)];
+    let (certificate, key) = (certificate.read(certificate_field)?, key.read(key_field)?);
+    certified_key(&certificate, &key, &places, provider).map(Some)
 }
 
 /// A certificate chain with the key of its first certificate. `places` say where the two are from.
 pub(super) fn certified_key(
     certificate: &[u8],
     key: &[u8],
-    places: [&str; 2],
+    places: &[String; 2],
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, ConfigError> {
-    let chain = certificates(certificate, places[0])?;
+    let chain = certificates(certificate, &places[0])?;
     let key = PrivateKeyDer::from_pem_slice(key)
         .map_err(|_| unusable(format!("there is no private key in {}", places[1])))?;
-    let key = CertifiedKey::from_der(chain, key, provider)
-        .map_err(|error| unusable(format!("{} does not fit: {error}", places[1])))?;
+    let key = CertifiedKey::from_der(chain, key, provider).map_err(|error| {
+        unusable(format!("the private key in {} cannot be used: {error}", places[1]))
+    })?;
     Ok(Arc::new(key))
 }
 
@@ -101,9 +111,9 @@ mod tests {
     }
 
     fn fit(certificate: &str, key: &str) -> Result<(), ConfigError> {
-        let places = ["the certificate", "the key"];
+        let places = ["the certificate", "the key"].map(str::to_owned);
         let provider = aws_lc_rs::default_provider();
-        certified_key(certificate.as_bytes(), key.as_bytes(), places, &provider).map(drop)
+        certified_key(certificate.as_bytes(), key.as_bytes(), &places, &provider).map(drop)
     }
 
     #[test]
@@ -148,7 +158,10 @@ mod tests {
         let broken = key.replace("-----END", "hunter2!\n-----END");
         check(&certificate, &broken, "there is no private key in the key");
         let error = fit(&certificate, &other.serialize_pem()).expect_err("another key");
-        assert!(error.to_string().contains(": the key does not fit: "), "{error}");
+        assert!(
+            error.to_string().contains(": the private key in the key cannot be used: "),
+            "{error}"
+        );
     }
 
     #[test]

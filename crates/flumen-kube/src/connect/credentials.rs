@@ -94,7 +94,7 @@ fn header(value: &str) -> Result<HeaderValue, ConfigError> {
     Ok(value)
 }
 
-/// Only the token that an OpenID provider once gave is of any use; kubectl has dropped the others.
+/// Only the token that an identity provider once gave is of any use; kubectl has dropped the others.
 fn from_auth_provider(provider: &AuthProvider) -> Result<HeaderValue, ConfigError> {
     let name = provider.name.escape_debug();
     match (provider.name.as_str(), &provider.id_token) {

@@ -68,10 +68,7 @@ fn by_authority(
     pem: &Pem,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<WebPkiServerVerifier>, ConfigError> {
-    let place = match pem {
-        Pem::Data(_) => format!("`{AUTHORITY}-data`"),
-        Pem::File(path) => format!("`{}`", path.display()),
-    };
+    let place = pem.place(AUTHORITY);
     let certificates = certificate::certificates(&pem.read(AUTHORITY)?, &place)?;
     let mut roots = RootCertStore::empty();
     // As in Go, a certificate that makes no sense does not spoil the others.

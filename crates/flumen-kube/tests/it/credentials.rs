@@ -189,8 +189,8 @@ async fn answers_of_plugins_that_are_none_are_not_shown() {
     let script = "echo hunter2; echo first >&2; echo ' why ' >&2; echo >&2; exit 3";
     check(script, "`sh` failed with exit status: 3: why").await;
     let script = "echo '{status: {clientCertificateData: hunter2, clientKeyData: hunter2}}'";
-    let message =
-        "no secure connection can be made: there is no certificate in the certificate of `sh`";
+    let message = "no secure connection can be made: \
+                   there is no certificate in the `clientCertificateData` that `sh` printed";
     assert_eq!(plugin.failure(script).await, message);
 
     let text = fs::read_to_string(plugin.kubeconfig("true", "")).expect("a kubeconfig");

@@ -188,9 +188,9 @@ impl Call {
     }
 
     fn certificate(&self, certificate: &str, key: &str) -> Result<Arc<CertifiedKey>, ConfigError> {
-        let places = ["certificate", "key"].map(|it| format!("the {it} of `{}`", self.program));
-        let places = [places[0].as_str(), places[1].as_str()];
-        certified_key(certificate.as_bytes(), key.as_bytes(), places, &self.provider)
+        let places = ["clientCertificateData", "clientKeyData"]
+            .map(|field| format!("the `{field}` that `{}` printed", self.program));
+        certified_key(certificate.as_bytes(), key.as_bytes(), &places, &self.provider)
     }
 }
 
