@@ -23,7 +23,7 @@ impl From<ConfigError> for Fault {
     }
 }
 
-/// What a fault means to those who asked.
+/// Classifies a fault for callers.
 pub(crate) fn classify(address: &str, fault: Fault) -> Error {
     match fault {
         Fault::Config(error) => error.into(),

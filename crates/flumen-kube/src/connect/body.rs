@@ -10,8 +10,8 @@ use hyper::body::Incoming;
 
 use crate::transport::Fault;
 
-/// Compressed bytes that are expanded at a time. They become a thousand times as many at most, so that
-/// the limit of an answer takes effect before memory runs out.
+/// Compressed bytes to expand at once. gzip expands at most a thousandfold, so the limit on answers
+/// takes effect before memory runs out.
 const STEP: usize = 8 << 10;
 
 pub(crate) struct Body {

@@ -47,7 +47,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
 const NAME: &str = concat!("flumen/", env!("CARGO_PKG_VERSION"));
 
-/// Sends requests over connections that it keeps.
+/// Connection pool and credentials of one server.
 pub(crate) struct Http {
     connector: Connector,
     credentials: Credentials,
@@ -67,7 +67,7 @@ struct Pool {
 type Sender = Arc<dyn Fn(Request<Full<Bytes>>) -> ResponseFuture + Send + Sync>;
 
 impl Http {
-    /// Makes everything ready; the first request connects. Credential plugins run here, which can take
+    /// Prepares connections; the first request connects. Runs the credential plugin, which can take
     /// seconds.
     pub(crate) async fn new(target: Target) -> Result<Self, ConfigError> {
         let compression = !target.cluster.disable_compression;
@@ -103,8 +103,8 @@ impl Http {
         Ok(Response::from_parts(parts, body))
     }
 
-    /// The server knows a connection by the certificate that it was made with, so another certificate
-    /// needs other connections.
+    /// The pool for this client certificate. The server identifies a connection by its certificate, so a
+    /// new certificate needs new connections.
     fn connections(&self, certificate: &Certificate) -> Sender {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = match (certificate, &pool.certificate) {
@@ -118,7 +118,7 @@ impl Http {
     }
 }
 
-/// Reads what the kubeconfig names.
+/// Reads the files that the kubeconfig names.
 fn prepare(target: &Target) -> Result<(Connector, Credentials), ConfigError> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let credentials = Credentials::new(target, &provider)?;
@@ -155,7 +155,7 @@ impl Connector {
         let mut tls = self.tls.clone();
         if let Some(certificate) = certificate.as_ref().or(self.certificate.as_ref()) {
             tls.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(certificate.clone()));
-            // A resumed session would go on with the earlier certificate.
+            // A resumed session would keep the previous certificate.
             tls.resumption = Resumption::default();
         }
         let mut https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();

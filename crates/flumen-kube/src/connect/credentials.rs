@@ -24,7 +24,7 @@ pub(super) enum Credentials {
     Plugin(Plugin),
 }
 
-/// What a request is sent with.
+/// Authorization and client certificate of a request.
 #[derive(Clone, Default)]
 pub(super) struct Current {
     pub(super) authorization: Option<HeaderValue>,
@@ -59,7 +59,7 @@ impl Credentials {
         }
     }
 
-    /// Reads files and runs plugins when it is time to.
+    /// Returns the current credentials. Reads the token file or runs the plugin again if that is due.
     pub(super) async fn current(&self) -> Result<Current, ConfigError> {
         let authorization = match self {
             Self::Connection => None,
@@ -70,7 +70,7 @@ impl Credentials {
         Ok(Current { authorization, ..Current::default() })
     }
 
-    /// The server did not accept these credentials. A plugin then has to give others.
+    /// Drops credentials that the server rejected, so that the next request runs the plugin again.
     pub(super) async fn reject(&self, rejected: &Current) {
         if let Self::Plugin(plugin) = self {
             plugin.reject(rejected).await;
@@ -94,7 +94,7 @@ fn header(value: &str) -> Result<HeaderValue, ConfigError> {
     Ok(value)
 }
 
-/// Only the token that an identity provider once gave is of any use; kubectl has dropped the others.
+/// Supports the ID token of `oidc`, without refreshing it. kubectl 1.26 removed `gcp` and `azure`.
 fn from_auth_provider(provider: &AuthProvider) -> Result<HeaderValue, ConfigError> {
     let name = provider.name.escape_debug();
     match (provider.name.as_str(), &provider.id_token) {

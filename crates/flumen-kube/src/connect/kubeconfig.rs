@@ -20,8 +20,8 @@ pub(super) use fields::Fields;
 /// The extension of a cluster whose content credential plugins receive.
 const PLUGIN_CONFIG: &str = "client.authentication.k8s.io/exec";
 
-/// Values by name, in the order of the files. The first one of a name counts.
-pub(super) type Named<T> = Vec<(String, T)>;
+/// Values by name. The first one of a name counts.
+pub(super) type Named<T> = BTreeMap<String, T>;
 
 /// One kubeconfig, or several merged ones.
 #[derive(Default)]
@@ -127,9 +127,7 @@ impl Kubeconfig {
 
 fn append_new<T>(named: &mut Named<T>, next: Named<T>) {
     for (name, value) in next {
-        if !named.iter().any(|(known, _)| *known == name) {
-            named.push((name, value));
-        }
+        named.entry(name).or_insert(value);
     }
 }
 
@@ -165,12 +163,14 @@ fn named<T: Default>(
     key: &str,
     read: impl Fn(&Fields<'_>) -> Result<T, Pos>,
 ) -> Result<Named<T>, Pos> {
-    fields.list(list, |item| {
+    let values = fields.list(list, |item| {
         let item = Fields::of(item)?;
         let name = item.text("name")?.ok_or(item.pos())?;
         let value = item.fields(key)?.map(|fields| read(&fields)).transpose()?;
         Ok((name, value.unwrap_or_default()))
-    })
+    })?;
+    // Collected from behind, so that the first one of a name stays.
+    Ok(values.into_iter().rev().collect())
 }
 
 fn context(fields: &Fields<'_>) -> Result<Context, Pos> {
@@ -220,13 +220,9 @@ fn user(fields: &Fields<'_>, directory: Option<&Path>) -> Result<User, Pos> {
         impersonate: fields.text("as")?,
         impersonate_uid: fields.text("as-uid")?,
         impersonate_groups: fields.texts("as-groups")?,
-        impersonate_extra: match fields.fields("as-user-extra")? {
-            Some(extra) => extra
-                .keys()
-                .map(|key| Ok((key.to_owned(), extra.texts(key)?)))
-                .collect::<Result<_, _>>()?,
-            None => BTreeMap::new(),
-        },
+        impersonate_extra: fields
+            .fields("as-user-extra")?
+            .map_or_else(|| Ok(BTreeMap::new()), |extra| extra.lists())?,
         auth_provider: fields.fields("auth-provider")?.map(|it| auth_provider(&it)).transpose()?,
         exec: fields.fields("exec")?.map(|it| exec(&it, directory)).transpose()?,
     })

@@ -143,13 +143,15 @@ impl Selection {
 }
 
 fn names<T>(named: &Named<T>) -> Vec<String> {
-    named.iter().map(|(name, _)| name.clone()).collect()
+    named.keys().cloned().collect()
 }
 
-fn find<T>(kind: &'static str, name: &str, named: Named<T>) -> Result<T, ConfigError> {
-    let unknown = ConfigError::Unknown { kind, name: name.to_owned(), known: names(&named) };
-    let found = named.into_iter().find(|(known, _)| known == name);
-    found.map(|(_, value)| value).ok_or(unknown)
+fn find<T>(kind: &'static str, name: &str, mut named: Named<T>) -> Result<T, ConfigError> {
+    named.remove(name).ok_or_else(|| ConfigError::Unknown {
+        kind,
+        name: name.to_owned(),
+        known: names(&named),
+    })
 }
 
 fn override_cluster(cluster: &mut Cluster, options: &ConnectOptions) {

@@ -25,7 +25,7 @@ use super::{
 use crate::ConfigError;
 
 const AUTHORITY: &str = "certificate-authority";
-/// How long the certificates of a file count before it is read again.
+/// Age at which the certificates of a file are read again.
 const RELOAD_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The configuration for a server, without a client certificate.
@@ -39,7 +39,7 @@ pub(super) fn client_config(
         .map_err(failed)?;
     let builder = match verifier(&target.cluster, provider)? {
         Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier),
-        // Reading the certificates of the system takes longer than many a request.
+        // Loading the certificates of the system takes milliseconds that plain HTTP need not spend.
         None if target.server.scheme_str() == Some("http") => {
             builder.with_root_certificates(RootCertStore::empty())
         }
@@ -71,7 +71,7 @@ fn by_authority(
     let place = pem.place(AUTHORITY);
     let certificates = certificate::certificates(&pem.read(AUTHORITY)?, &place)?;
     let mut roots = RootCertStore::empty();
-    // As in Go, a certificate that makes no sense does not spoil the others.
+    // As in Go, an unparsable certificate does not invalidate the others.
     roots.add_parsable_certificates(certificates);
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
         .build()
@@ -92,7 +92,7 @@ impl FileVerifier {
         Ok(Self { path, provider, last: Mutex::new((first, Instant::now())) })
     }
 
-    /// A file that cannot be read any more leaves what was read last.
+    /// Keeps the last authorities if the file cannot be read.
     fn current(&self) -> Arc<WebPkiServerVerifier> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.1.elapsed() >= RELOAD_INTERVAL {

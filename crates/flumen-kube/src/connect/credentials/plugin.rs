@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// Credentials that expire sooner are not used any more.
+/// Credentials that expire within this time are renewed.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 /// Characters of a plugin's stderr in a message.
 const MAX_SAID: usize = 300;
@@ -63,7 +63,7 @@ impl Plugin {
             return Ok(current);
         }
         let call = self.call.clone();
-        // The run keeps the lock: it goes on when the request that wanted it is given up.
+        // The run keeps the lock even if the request is cancelled, so that a second run cannot start.
         let run = spawn_blocking(move || Ok(state.keep(call.run()?)));
         run.await.unwrap_or_else(|error| Err(unusable(error.to_string())))
     }
@@ -99,7 +99,7 @@ struct Call {
     env: Vec<(String, String)>,
     interactive: Interactive,
     api_version: Option<String>,
-    /// What the plugin learns about the cluster.
+    /// The cluster, for plugins that ask for it.
     cluster: Option<Value>,
     provider: Arc<CryptoProvider>,
 }
@@ -133,7 +133,7 @@ impl Call {
             Interactive::IfAvailable => stdin().is_terminal(),
             Interactive::Always => true,
         };
-        // What it says goes to the user, unless it is told that there is none.
+        // The user sees its stderr, unless the plugin must not be interactive.
         let is_heard = self.interactive != Interactive::Never;
         let output = Command::new(program)
             .args(&self.args)

@@ -1,4 +1,4 @@
-//! A token in a file that somebody else renews.
+//! A token in a file that another program renews.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{bearer, unusable};
 use crate::ConfigError;
 
-/// How long a token counts before the file is read again.
+/// Age at which the token is read again.
 const RELOAD_INTERVAL: Duration = Duration::from_mins(1);
 
 pub(in crate::connect) struct TokenFile {
@@ -27,8 +27,8 @@ impl TokenFile {
         Ok(Self { path, last: Mutex::new((first, Instant::now())) })
     }
 
-    /// The last token counts if the file has none any more: some programs remove the file so that it
-    /// is not exposed longer than needed.
+    /// Returns the last token if the file is gone or empty: some programs remove it after the start to
+    /// limit exposure.
     pub(super) fn current(&self) -> HeaderValue {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.1.elapsed() >= RELOAD_INTERVAL {

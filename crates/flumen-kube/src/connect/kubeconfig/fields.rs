@@ -1,5 +1,7 @@
 //! Fields of a mapping by type. The error is the place of a value that has another type.
 
+use std::collections::BTreeMap;
+
 use flumen_yaml::{Map, Node, Pos, Scalar, Style, Tag};
 
 /// A mapping. Null counts as absent everywhere.
@@ -21,10 +23,6 @@ impl<'a> Fields<'a> {
 
     pub(in crate::connect) fn pos_of(&self, key: &str) -> Pos {
         self.map.get(key).map_or(self.pos, |node| node.pos)
-    }
-
-    pub(in crate::connect) fn keys(&self) -> impl Iterator<Item = &'a str> {
-        self.map.iter().map(|entry| entry.key.as_str())
     }
 
     pub(in crate::connect) fn node(&self, key: &str) -> Option<&'a Node> {
@@ -75,13 +73,22 @@ impl<'a> Fields<'a> {
         key: &str,
         read: impl Fn(&'a Node) -> Result<T, Pos>,
     ) -> Result<Vec<T>, Pos> {
-        let Some(node) = self.node(key) else { return Ok(Vec::new()) };
-        node.as_seq().ok_or(node.pos)?.iter().map(read).collect()
+        self.node(key).map_or_else(|| Ok(Vec::new()), |node| list(node, read))
     }
 
     pub(in crate::connect) fn texts(&self, key: &str) -> Result<Vec<String>, Pos> {
         self.list(key, scalar)
     }
+
+    /// All fields, if each is a list of strings.
+    pub(in crate::connect) fn lists(&self) -> Result<BTreeMap<String, Vec<String>>, Pos> {
+        let fields = self.map.iter().filter(|entry| !entry.value.is_null());
+        fields.map(|entry| Ok((entry.key.to_string(), list(&entry.value, scalar)?))).collect()
+    }
+}
+
+fn list<'a, T>(node: &'a Node, read: impl Fn(&'a Node) -> Result<T, Pos>) -> Result<Vec<T>, Pos> {
+    node.as_seq().ok_or(node.pos)?.iter().map(read).collect()
 }
 
 fn scalar(node: &Node) -> Result<String, Pos> {
