@@ -29,7 +29,7 @@ pub struct Client {
 }
 
 pub(crate) struct Shared {
-    pub(crate) http: kube::Client,
+    pub(crate) http: connect::Http,
     /// Where the server is, for messages.
     pub(crate) address: String,
     namespace: Option<String>,
@@ -51,7 +51,7 @@ impl Client {
     ///
     /// Credential plugins that the kubeconfig names are run here.
     pub async fn connect(options: &ConnectOptions) -> Result<Self, Error> {
-        let target = connect::target(options).await?;
+        let target = connect::target(options)?;
         Self::new(target, options).await
     }
 
@@ -59,7 +59,7 @@ impl Client {
     ///
     /// It is not trusted: one that would run a program or read a file of this machine is refused.
     pub async fn from_kubeconfig_text(text: &str, options: &ConnectOptions) -> Result<Self, Error> {
-        let target = connect::target_of_text(text, options).await?;
+        let target = connect::target_of_text(text, options)?;
         Self::new(target, options).await
     }
 
@@ -69,7 +69,7 @@ impl Client {
         let namespace = target.namespace.clone();
         let identity = Arc::new(target.identity.headers()?);
         let shared = Shared {
-            http: connect::http_client(target).await?,
+            http: connect::Http::new(target).await?,
             address,
             namespace,
             request_timeout: options.request_timeout,

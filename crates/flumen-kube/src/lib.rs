@@ -1,13 +1,14 @@
 //! A Kubernetes API server, seen through the few requests that delivery is made of.
 //!
-//! [`Cluster`] is what the engines above talk to; [`Client`] is the one implementation, on the `kube`
-//! crate. Objects are trees of `flumen-yaml` on both sides: a body is read into a tree once, and
-//! nothing above this crate sees a type of the client library.
+//! [`Cluster`] is what the engines above talk to; [`Client`] is the one implementation, over HTTP/2.
+//! Objects are trees of `flumen-yaml` on both sides: a body is read into a tree once, and
+//! nothing above this crate sees HTTP.
 //!
 //! ```text
 //! kubeconfig, flags ─▶ connect ─▶ Client ─ Cluster ─▶ get, list, watch, apply, patch, delete
 //!                                   └─ discovery: kind ─▶ Resource
 //! ```
+#![allow(clippy::disallowed_methods, reason = "kubeconfigs, certificates and tokens are files")]
 
 mod account;
 mod client;

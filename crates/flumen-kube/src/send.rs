@@ -8,14 +8,13 @@ use http::{
     HeaderMap, Method, Response,
     header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
 };
-use http_body_util::BodyExt as _;
-use kube::client::Body;
+use http_body_util::Full;
 use tokio::{
     sync::SemaphorePermit,
     time::{Instant, timeout_at},
 };
 
-use crate::{Client, Error, Status, retry::Retry, transport, tree};
+use crate::{Client, Error, Status, connect::Body, retry::Retry, transport, tree};
 
 /// Bytes of an answer. A page of objects is far below it, and so is what a server holds in one object.
 const MAX_ANSWER: usize = 256 << 20;
@@ -81,8 +80,14 @@ impl Request {
         self
     }
 
-    fn to_http(&self, identity: &HeaderMap) -> Result<http::Request<Body>, http::Error> {
-        let mut request = http::Request::builder().method(&self.method).uri(&self.url);
+    /// `base` is the address of the server, which may have a path.
+    fn to_http(
+        &self,
+        base: &str,
+        identity: &HeaderMap,
+    ) -> Result<http::Request<Full<Bytes>>, http::Error> {
+        let url = format!("{base}{}", self.url);
+        let mut request = http::Request::builder().method(&self.method).uri(url);
         if let Some(headers) = request.headers_mut() {
             headers.extend(identity.iter().map(|(name, value)| (name.clone(), value.clone())));
             headers.insert(ACCEPT, HeaderValue::from_static(self.accept));
@@ -93,7 +98,7 @@ impl Request {
                 headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
         }
-        request.body(Body::from(self.body.clone()))
+        request.body(Full::new(self.body.clone()))
     }
 
     /// For messages: the query may hold selectors, but no secrets, and is left out to be short.
@@ -163,7 +168,7 @@ impl Client {
         };
         let permit = permit.map_err(|_| Error::Deadline { address: address() })?;
         let sent = request
-            .to_http(self.identity())
+            .to_http(&shared.address, self.identity())
             .map_err(|_| Error::InvalidName { name: request.shown() })?;
         shared.requests.fetch_add(1, Ordering::Relaxed);
         let patience = self.patience();
@@ -173,7 +178,7 @@ impl Client {
         shared.account.note(&request.method, code.map(|answer| answer.status().as_u16()));
         let response = match response {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(transport::classify(&shared.address, &error)),
+            Ok(Err(error)) => return Err(transport::classify(&shared.address, error)),
             Err(_) => return Err(self.timed_out(patience)),
         };
         shared.connected();
@@ -213,14 +218,13 @@ impl Client {
     ) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         loop {
-            match timeout_at(patience.end, body.frame()).await {
+            match timeout_at(patience.end, body.chunk()).await {
                 Err(_) => return Err(self.timed_out(patience)),
                 Ok(None) => return Ok(bytes),
                 Ok(Some(Err(error))) => {
-                    return Err(transport::classify(&self.shared().address, &error));
+                    return Err(transport::classify(&self.shared().address, error));
                 }
-                Ok(Some(Ok(frame))) => {
-                    let data = frame.into_data().unwrap_or_default();
+                Ok(Some(Ok(data))) => {
                     if data.len() > MAX_ANSWER - bytes.len() {
                         return Err(self.unreadable(request, &"it is too long"));
                     }

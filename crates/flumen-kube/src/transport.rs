@@ -2,22 +2,43 @@
 
 use std::{error::Error as StdError, io};
 
-use kube::client::AuthError;
+use hyper_util::client::legacy;
 use rustls::CertificateError;
 
-use crate::{ConfigError, Error, connect};
+use crate::{ConfigError, Error};
 
-/// What an error of the client library means.
-pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
+/// Why there is no answer, or only a part of one.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// There are no credentials.
+    Config(ConfigError),
+    Request(legacy::Error),
+    Body(hyper::Error),
+    Compression(io::Error),
+}
+
+impl From<ConfigError> for Fault {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+/// Classifies a fault for callers.
+pub(crate) fn classify(address: &str, fault: Fault) -> Error {
+    match fault {
+        Fault::Config(error) => error.into(),
+        Fault::Request(error) => of_chain(address, &error),
+        Fault::Body(error) => of_chain(address, &error),
+        Fault::Compression(error) => of_chain(address, &error),
+    }
+}
+
+fn of_chain(address: &str, error: &(dyn StdError + 'static)) -> Error {
     let mut unsent = false;
     let mut reason = error.to_string();
-    let mut current: Option<&(dyn StdError + 'static)> = Some(error);
+    let mut current = Some(error);
     while let Some(error) = current {
         reason = error.to_string();
-        if let Some(error) = error.downcast_ref::<AuthError>() {
-            let reason = connect::credential_reason(None, error);
-            return ConfigError::Credentials { reason }.into();
-        }
         match error.downcast_ref() {
             Some(rustls::Error::InvalidCertificate(problem)) => {
                 let reason = certificate_problem(problem);
@@ -29,9 +50,7 @@ pub(crate) fn classify(address: &str, error: &kube::Error) -> Error {
             }
             _ => {}
         }
-        unsent |= error
-            .downcast_ref::<hyper_util::client::legacy::Error>()
-            .is_some_and(hyper_util::client::legacy::Error::is_connect);
+        unsent |= error.downcast_ref().is_some_and(legacy::Error::is_connect);
         current = cause(error);
     }
     let address = address.to_owned();

@@ -6,12 +6,11 @@ use arcstr::ArcStr;
 use bytes::BytesMut;
 use flumen_yaml::Node;
 use futures_util::{Stream, stream};
-use http_body_util::BodyExt as _;
-use kube::client::Body;
 use tokio::time::timeout;
 
 use crate::{
     Client, Error, Event, Resource, Status, WatchOptions,
+    connect::Body,
     path::{self, Url},
     send::Request,
     transport, tree,
@@ -94,12 +93,10 @@ impl Watch {
                 return Err(self.client.unreadable(&self.request, &"an event is too long"));
             }
             let address = self.client.address();
-            match timeout(SILENCE, self.body.frame()).await {
+            match timeout(SILENCE, self.body.chunk()).await {
                 Ok(None) => return Ok(None),
-                Ok(Some(Ok(frame))) => {
-                    self.buffer.extend_from_slice(&frame.into_data().unwrap_or_default());
-                }
-                Ok(Some(Err(error))) => return Err(transport::classify(address, &error)),
+                Ok(Some(Ok(data))) => self.buffer.extend_from_slice(&data),
+                Ok(Some(Err(error))) => return Err(transport::classify(address, error)),
                 Err(_) => {
                     let address = address.to_owned();
                     return Err(Error::TimedOut { address, after: SILENCE });

@@ -7,7 +7,7 @@ use flumen_yaml::{Node, to_json};
 use crate::support::{MANAGER, client, config_map, connect, node, options, resource};
 
 /// Name and groups, as the server sees them.
-async fn who(client: &Client) -> (String, String) {
+pub(crate) async fn who(client: &Client) -> (String, String) {
     let reviews = resource(client, "authentication.k8s.io/v1", "SelfSubjectReview").await;
     let review = node("{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview}");
     let object = ObjectName { resource: &reviews, namespace: "", name: "" };

@@ -11,7 +11,7 @@ use flumen_object::Gvk;
 use flumen_testkit::{KubeCluster, KubeProxy};
 use flumen_yaml::{Budget, Node};
 
-pub(crate) use scripted::Scripted;
+pub(crate) use scripted::{Encoding, Head, Scripted};
 
 pub(crate) const MANAGER: &str = "test";
 
@@ -53,6 +53,16 @@ pub(crate) fn text<'a>(node: &'a Node, path: &[&str]) -> &'a str {
 pub(crate) async fn resource(client: &Client, api_version: &str, kind: &str) -> Resource {
     let gvk = Gvk::new(&api_version.into(), kind.into());
     client.resource(&gvk).await.expect("discovery works").expect("the kind is served")
+}
+
+/// Config maps without asking a server how they are served.
+pub(crate) fn config_maps() -> Resource {
+    Resource {
+        gvk: Gvk::new(&"v1".into(), "ConfigMap".into()),
+        plural: "configmaps".into(),
+        namespaced: true,
+        verbs: Vec::new().into(),
+    }
 }
 
 /// Applies a manifest, in this namespace where its kind has one.
