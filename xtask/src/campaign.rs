@@ -20,6 +20,24 @@ use crate::{Result, golden, process::release_binary, progress::say};
 mod mutate;
 pub(crate) mod reader;
 
+/// How long a campaign goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    Time(Duration),
+    /// The same inputs on every machine, however fast it is.
+    Inputs(u64),
+}
+
+impl Extent {
+    /// Whether a campaign that began then and has tried so many inputs is over.
+    fn is_over(self, begin: Instant, tried: u64) -> bool {
+        match self {
+            Self::Time(time) => begin.elapsed() >= time,
+            Self::Inputs(inputs) => tried >= inputs,
+        }
+    }
+}
+
 /// Changes made to one case before the next one is drawn.
 const CHANGES: u64 = 6;
 /// Faults after which a campaign gives up; more would only repeat them.
@@ -42,27 +60,29 @@ pub(crate) fn run(arguments: &[String]) -> Result {
             text => name = Some(text),
         }
     }
-    let time = Duration::from_secs(seconds);
+    let extent = Extent::Time(Duration::from_secs(seconds));
     match name {
-        Some("fuzz-reader") => reader::run(time, seed),
-        Some("fuzz-build") => build(&release_binary()?, time, seed),
-        Some("differential") => differential(&release_binary()?, &golden::reference()?, time, seed),
+        Some("fuzz-reader") => reader::run(extent, seed),
+        Some("fuzz-build") => build(&release_binary()?, extent, seed),
+        Some("differential") => {
+            differential(&release_binary()?, &golden::reference()?, extent, seed)
+        }
         Some(name) => Err(format!("no campaign is called `{name}`").into()),
         None => Err("name a campaign: fuzz-reader, fuzz-build, differential".into()),
     }
 }
 
 /// Changed golden cases against the binary alone.
-pub(crate) fn build(binary: &Path, time: Duration, seed: u64) -> Result {
-    search("fuzz-build", time, seed, |case| {
+pub(crate) fn build(binary: &Path, extent: Extent, seed: u64) -> Result {
+    search("fuzz-build", extent, seed, |case| {
         let outcome = case.run(binary)?;
         Ok(disorder(&outcome))
     })
 }
 
 /// Changed golden cases against the binary and the reference.
-fn differential(binary: &Path, kustomize: &Path, time: Duration, seed: u64) -> Result {
-    search("differential", time, seed, |case| {
+fn differential(binary: &Path, kustomize: &Path, extent: Extent, seed: u64) -> Result {
+    search("differential", extent, seed, |case| {
         let ours = case.run(binary)?;
         if let Some(fault) = disorder(&ours) {
             return Ok(Some(fault));
@@ -92,10 +112,10 @@ fn disorder(outcome: &Outcome) -> Option<String> {
     Some("refused without a message, or printed output although it refused".to_owned())
 }
 
-/// Changes cases until the time is up; `examine` says what is wrong with one.
+/// Changes cases until the campaign is over; `examine` says what is wrong with one.
 fn search(
     name: &str,
-    time: Duration,
+    extent: Extent,
     seed: u64,
     examine: impl Fn(&Case) -> Result<Option<String>>,
 ) -> Result {
@@ -106,7 +126,7 @@ fn search(
     let mut random = Random::new(seed);
     let (mut tried, mut faults) = (0, 0);
     let begin = Instant::now();
-    while begin.elapsed() < time && faults < MAX_FAULTS {
+    while !extent.is_over(begin, tried) && faults < MAX_FAULTS {
         let mut case = random.pick(&cases).clone();
         for _ in 0..CHANGES {
             change(&mut case, &cases, &mut random);
