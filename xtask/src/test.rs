@@ -38,8 +38,8 @@ use crate::{
 };
 
 /// Enough for many rounds of each kind of change, in a time that is short compared with the tests.
-const READER_INPUTS: u64 = 20_000;
-const BUILD_INPUTS: u64 = 600;
+const READER_INPUTS: u64 = 80_000;
+const BUILD_INPUTS: u64 = 1_500;
 /// Every run of `test` draws the same changes.
 const SEED: u64 = 1;
 /// Lanes of work that mostly waits: one for the corpora of Flux, one for the suites on a real Kubernetes.
