@@ -10,7 +10,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use flumen_testkit::{Case, Content, Outcome, Random, difference, repository_root};
@@ -21,6 +21,24 @@ mod mutate;
 mod properties;
 pub(crate) mod reader;
 
+/// How long a campaign goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    Time(Duration),
+    /// The same inputs on every machine, however fast it is.
+    Inputs(u64),
+}
+
+impl Extent {
+    /// Whether a campaign that began then and has tried so many inputs is over.
+    fn is_over(self, begin: Instant, tried: u64) -> bool {
+        match self {
+            Self::Time(time) => begin.elapsed() >= time,
+            Self::Inputs(inputs) => tried >= inputs,
+        }
+    }
+}
+
 /// Changes made to one case before the next one is drawn.
 const CHANGES: u64 = 6;
 /// Faults after which a campaign gives up; more would only repeat them.
@@ -30,7 +48,7 @@ const FAULT_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &[String]) -> Result {
     let mut name = None;
-    let (mut seconds, mut chosen_seed) = (600, None);
+    let (mut seconds, mut seed) = (600, None);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         let mut number = || -> Result<u64> {
@@ -40,35 +58,41 @@ pub(crate) fn run(arguments: &[String]) -> Result {
         match argument.as_str() {
             "--minutes" => seconds = number()?.saturating_mul(60),
             "--seconds" => seconds = number()?,
-            "--seed" => chosen_seed = Some(number()?),
+            "--seed" => seed = Some(number()?),
             text => name = Some(text),
         }
     }
     let time = Duration::from_secs(seconds);
-    let seed = chosen_seed.unwrap_or(1);
+    let (extent, seed) = (Extent::Time(time), seed.unwrap_or_else(new_seed));
     match name {
-        Some("properties") => {
-            properties::run(time, chosen_seed.unwrap_or_else(properties::new_seed))
+        Some("properties") => properties::run(time, seed),
+        Some("fuzz-reader") => reader::run(extent, seed),
+        Some("fuzz-build") => build(&release_binary()?, extent, seed),
+        Some("differential") => {
+            differential(&release_binary()?, &golden::reference()?, extent, seed)
         }
-        Some("fuzz-reader") => reader::run(time, seed),
-        Some("fuzz-build") => build(&release_binary()?, time, seed),
-        Some("differential") => differential(&release_binary()?, &golden::reference()?, time, seed),
         Some(name) => Err(format!("no campaign is called `{name}`").into()),
         None => Err("name a campaign: properties, fuzz-reader, fuzz-build, differential".into()),
     }
 }
 
+/// A seed that no earlier campaign had.
+fn new_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros()).unwrap_or_default()
+}
+
 /// Changed golden cases against the binary alone.
-pub(crate) fn build(binary: &Path, time: Duration, seed: u64) -> Result {
-    search("fuzz-build", time, seed, |case| {
+pub(crate) fn build(binary: &Path, extent: Extent, seed: u64) -> Result {
+    search("fuzz-build", extent, seed, |case| {
         let outcome = case.run(binary)?;
         Ok(disorder(&outcome))
     })
 }
 
 /// Changed golden cases against the binary and the reference.
-fn differential(binary: &Path, kustomize: &Path, time: Duration, seed: u64) -> Result {
-    search("differential", time, seed, |case| {
+fn differential(binary: &Path, kustomize: &Path, extent: Extent, seed: u64) -> Result {
+    search("differential", extent, seed, |case| {
         let ours = case.run(binary)?;
         if let Some(fault) = disorder(&ours) {
             return Ok(Some(fault));
@@ -98,10 +122,10 @@ fn disorder(outcome: &Outcome) -> Option<String> {
     Some("refused without a message, or printed output although it refused".to_owned())
 }
 
-/// Changes cases until the time is up; `examine` says what is wrong with one.
+/// Changes cases until the campaign is over; `examine` says what is wrong with one.
 fn search(
     name: &str,
-    time: Duration,
+    extent: Extent,
     seed: u64,
     examine: impl Fn(&Case) -> Result<Option<String>>,
 ) -> Result {
@@ -112,7 +136,7 @@ fn search(
     let mut random = Random::new(seed);
     let (mut tried, mut faults) = (0, 0);
     let begin = Instant::now();
-    while begin.elapsed() < time && faults < MAX_FAULTS {
+    while !extent.is_over(begin, tried) && faults < MAX_FAULTS {
         let mut case = random.pick(&cases).clone();
         for _ in 0..CHANGES {
             change(&mut case, &cases, &mut random);

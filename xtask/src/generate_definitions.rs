@@ -3,7 +3,7 @@
 //! As with the schemas of files, the types are asked by a program of their own. They need little, so the program is built
 //! alone: what only it needs is then in nothing else that is built.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use crate::process::{cargo, show};
 
@@ -16,9 +16,10 @@ pub(crate) fn run(check: bool) -> Result<Option<String>, String> {
     let mut program = cargo(&["run", "--quiet", "--package", "flumen-api", "--features", "schema"]);
     program.args(["--example", "definitions", "--"]).arg(made.path());
     show(&mut program).map_err(|error| error.to_string())?;
-    let files = fs::read_dir(made.path()).map_err(|error| error.to_string())?;
+    let files = fs::read_dir(made.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut files = files.map_err(|error| error.to_string())?;
+    files.sort_by_key(fs::DirEntry::file_name);
     for file in files {
-        let file = file.map_err(|error| error.to_string())?;
         let text = fs::read(file.path()).map_err(|error| error.to_string())?;
         let path = root.join(DEFINITIONS).join(file.file_name());
         if fs::read(&path).is_ok_and(|old| old == text) {

@@ -9,6 +9,9 @@ use std::{
 
 use crate::{Result, times::Times};
 
+/// How a line begins that reports a retry.
+const RETRIED: &str = "retried: ";
+
 /// Prints a line on standard error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
@@ -99,19 +102,22 @@ impl Progress {
 
     /// Notes a check that is left out, in one line.
     pub(crate) fn skip(&self, what: &str, why: &str) {
-        self.note_skipped(format!("skipped: {what}: {why}"));
+        self.note(format!("skipped: {what}: {why}"));
     }
 
-    pub(crate) fn note_skipped(&self, line: String) {
-        let skipped = &mut self.outcomes().skipped;
-        if !skipped.contains(&line) {
-            skipped.push(line);
+    /// Takes over a line by which a test says that it skipped or retried something.
+    pub(crate) fn note(&self, line: String) {
+        let mut outcomes = self.outcomes();
+        if line.starts_with(RETRIED) {
+            outcomes.retried.push(line);
+        } else if !outcomes.skipped.contains(&line) {
+            outcomes.skipped.push(line);
         }
     }
 
     /// Notes that a check failed and runs again, and why that is allowed.
     pub(crate) fn retry(&self, what: &str, why: &str) {
-        self.outcomes().retried.push(format!("retried: {what}: {why}"));
+        self.note(format!("{RETRIED}{what}: {why}"));
     }
 
     pub(crate) fn add_tests(&self, counts: TestCounts) {
@@ -153,5 +159,22 @@ impl Progress {
     /// A panic while the lock is held leaves complete entries, so the lock stays usable.
     fn outcomes(&self) -> MutexGuard<'_, Outcomes> {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_report_what_they_skip_once_and_every_retry() {
+        let progress = Progress::start();
+        for _ in 0..2 {
+            progress.note("skipped: a check: no tool".to_owned());
+            progress.note("retried: a start: the port was taken".to_owned());
+        }
+        let outcomes = progress.outcomes();
+        assert_eq!(outcomes.skipped, ["skipped: a check: no tool"]);
+        assert_eq!(outcomes.retried.len(), 2);
     }
 }

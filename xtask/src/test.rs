@@ -15,7 +15,6 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     thread::{self, JoinHandle},
-    time::Duration,
 };
 
 use flumen_testkit::{TEST_SERVER_VARIABLE, shared_dir};
@@ -29,10 +28,18 @@ use self::{
     programs::{limit_threads, longest_first, processors},
     servers::SUITES,
 };
-use crate::{Result, campaign, checks, corpora, kube, process::find, progress::Progress, tools};
+use crate::{
+    Result,
+    campaign::{self, Extent},
+    checks, corpora, kube,
+    process::find,
+    progress::Progress,
+    tools,
+};
 
-/// Long enough for many rounds of each kind of change, short compared with the tests.
-const CAMPAIGN: Duration = Duration::from_secs(10);
+/// Enough for many rounds of each kind of change, in a time that is short compared with the tests.
+const READER_INPUTS: u64 = 80_000;
+const BUILD_INPUTS: u64 = 1_500;
 /// Every run of `test` draws the same changes.
 const SEED: u64 = 1;
 /// Lanes of work that mostly waits: one for the corpora of Flux, one for the suites on a real Kubernetes.
@@ -89,7 +96,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn run(&self) -> Result {
-        // Tests that leave something out append a line to this file.
+        // Tests that leave something out or retry something append a line to this file.
         let skip_log = tempfile::NamedTempFile::new()?;
         let shared = self.corpora();
         let mut computing = Lane::new(processors());
@@ -113,7 +120,7 @@ impl Run<'_> {
         }
         lanes::run(&[waiting, computing]);
         for line in fs::read_to_string(skip_log.path())?.lines() {
-            self.progress.note_skipped(line.to_owned());
+            self.progress.note(line.to_owned());
         }
         Ok(())
     }
@@ -168,13 +175,13 @@ impl Run<'_> {
     fn add_campaigns<'a>(&'a self, lane: &mut Lane<'a>) {
         lane.add(|| {
             self.progress.step_aside("campaign fuzz-reader, short", |_| {
-                campaign::reader::run(CAMPAIGN, SEED)
+                campaign::reader::run(Extent::Inputs(READER_INPUTS), SEED)
             });
         });
         if let Some(flumen) = &self.built.flumen {
             lane.add(|| {
                 self.progress.step_aside("campaign fuzz-build, short", |_| {
-                    campaign::build(flumen, CAMPAIGN, SEED)
+                    campaign::build(flumen, Extent::Inputs(BUILD_INPUTS), SEED)
                 });
             });
         }

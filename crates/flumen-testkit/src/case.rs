@@ -16,7 +16,6 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -25,11 +24,8 @@ use thiserror::Error;
 use crate::{
     archive::{Archive, ArchiveError, Entry},
     diff::difference,
-    process::{self, Outcome},
+    process::{self, Outcome, PATIENCE},
 };
-
-/// Golden builds take milliseconds; this only ends the ones that hang.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Stands for the absolute path of the tree in recorded messages.
 const ROOT: &str = "<ROOT>";

@@ -130,6 +130,10 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Variables by which Git itself, in a hook or a rebase that runs the tests, names the repository it works on.
+const OF_A_REPOSITORY: [&str; 5] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
+
 /// How the backend is run.
 #[derive(Debug, Default)]
 struct Manner {
@@ -266,6 +270,11 @@ fn git(directory: &Path) -> Command {
         .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0");
+        .env("GIT_TERMINAL_PROMPT", "0")
+        // Git would tidy up in the background, while a test compares or removes the directory.
+        .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
+    for variable in OF_A_REPOSITORY {
+        command.env_remove(variable);
+    }
     command
 }

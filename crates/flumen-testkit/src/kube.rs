@@ -19,7 +19,6 @@ mod faults;
 mod front;
 mod guarded;
 mod kubeconfig;
-mod port;
 mod programs;
 mod proxy;
 mod request;

@@ -24,6 +24,7 @@ mod judge;
 mod kube;
 mod kube_programs;
 mod outside;
+mod port;
 mod process;
 mod random;
 #[cfg(feature = "network")]
@@ -45,7 +46,8 @@ pub use judge::Judge;
 pub use kube::{Fault, FaultPlan, KubeCluster, KubeProxy, KubeRequest};
 pub use kube_programs::{KUBE_PROGRAMS, TEST_SERVER_VARIABLE, kube_program, named_kube_programs};
 pub use outside::{repository_root, shared_dir, skip};
-pub use process::{Outcome, run};
+pub use port::{free_address, free_port};
+pub use process::{Outcome, PATIENCE, run};
 pub use random::Random;
 #[cfg(feature = "network")]
 pub use real_registry::{

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where `cargo xtask test` wants to be told what was skipped; it repeats the lines at the end.
+/// Where `cargo xtask test` wants to be told what was skipped or retried; it repeats the lines at the end.
 const SKIP_LOG: &str = "FLUMEN_SKIP_LOG";
 
 /// The directory of the workspace manifest.
@@ -24,7 +24,17 @@ pub fn shared_dir() -> Option<PathBuf> {
 
 /// Says in one line that a check was left out. Tests call this instead of passing silently.
 pub fn skip(what: &str, why: &str) {
-    let line = format!("skipped: {what}: {why}\n");
+    report(&format!("skipped: {what}: {why}\n"));
+}
+
+/// Says in one line that something failed and runs again. Nothing is retried without it.
+#[cfg(feature = "network")]
+pub(crate) fn retry(what: &str, why: &str) {
+    let why = why.lines().next().unwrap_or_default();
+    report(&format!("retried: {what}: {why}\n"));
+}
+
+fn report(line: &str) {
     // Straight to the handle: the test harness captures the macros of passing tests.
     let _ = io::stderr().lock().write_all(line.as_bytes());
     if let Some(log) = env::var_os(SKIP_LOG)

@@ -8,21 +8,17 @@ use std::{
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use tempfile::TempDir;
 
-use crate::{certificate::Certificate, outside::skip, tools::tool};
+use crate::{certificate::Certificate, outside::skip, process::PATIENCE, tools::tool};
 
 /// Who may use a registry that asks for credentials.
 pub const REGISTRY_USER: &str = "reader";
 pub const REGISTRY_PASSWORD: &str = "correct horse";
 /// The same two, as the registries want them.
 const HTPASSWD: &str = "reader:$2a$04$vYpmkCj1lvA49i03e0HOo.mZiz32zOq1dnIue2RcSeAW91EBQfUsi\n";
-
-/// A registry starts in a fraction of a second; this only ends the ones that hang.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistryKind {

@@ -4,7 +4,7 @@
 
 use std::{
     process::Command,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -35,12 +35,6 @@ pub(super) fn run(time: Duration, first_seed: u64) -> Result {
         seed.wrapping_sub(first_seed)
     ));
     if faults == 0 { Ok(()) } else { Err(format!("{faults} programs found a fault").into()) }
-}
-
-/// A seed that no earlier campaign had.
-pub(super) fn new_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_micros()).unwrap_or_default()
 }
 
 /// Runs the property tests of each program, and returns how many programs failed.

@@ -14,6 +14,7 @@ use std::{
 use crate::{
     Result,
     process::{capture, find, run_quietly},
+    progress::say,
 };
 
 /// Libraries need libraries; no program here is more than a few steps deep.
@@ -78,6 +79,7 @@ impl Apt<'_> {
             if self.private.is_some() {
                 return Err(error);
             }
+            say(&format!("    {package}: {error}; retried with package lists of our own"));
             self.update()?;
             fetch(self)?;
         }

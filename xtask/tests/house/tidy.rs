@@ -151,10 +151,12 @@ fn the_map_names_every_crate_and_no_other() {
 }
 
 fn crates(directory: &Path) -> Vec<String> {
-    fs::read_dir(directory)
+    let mut names: Vec<String> = fs::read_dir(directory)
         .expect("crates are there")
-        .filter_map(Result::ok)
+        .map(|entry| entry.expect("entry reads"))
         .filter(|entry| entry.path().join("Cargo.toml").is_file())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+        .collect();
+    names.sort();
+    names
 }

@@ -1,3 +1,6 @@
+use std::time::Instant;
+
+use flumen_testkit::PATIENCE;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, Reply};
@@ -63,7 +66,8 @@ async fn grant(server: &Fixture, role: &Value) {
 
 /// Asks until an answer has come that a fresh role allows: the index follows the store.
 async fn until_allowed(server: &Fixture, method: &str, path: &str) -> Reply {
-    for _ in 0..1000 {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
         let reply = as_user(server, &["Authorization: Bearer other"], method, path).await;
         if reply.status != 403 || !reply.message().contains("cannot") {
             return reply;

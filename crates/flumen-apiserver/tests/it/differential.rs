@@ -32,7 +32,7 @@ use std::{
 };
 
 use flumen_apiserver::ApiOptions;
-use flumen_testkit::{KubeCluster, KubeProxy};
+use flumen_testkit::{KubeCluster, KubeProxy, PATIENCE};
 use futures_util::{StreamExt as _, stream};
 
 use self::{
@@ -50,8 +50,6 @@ const SEED: &str = "FLUMEN_DIFFERENTIAL_SEED";
 const FEW: u64 = 40;
 /// Differences of one class that are worth the time to make them small.
 const SHOWN: usize = 2;
-/// With a definition that is about to be served.
-const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 /// Sequences at a time.
 const AT_ONCE: usize = 4;

@@ -4,16 +4,19 @@
 //! object got another version than the answer before had (`follows`), and the answer of the real server. A test asks the real server again where there is one, and writes what it
 //! says with `FLUMEN_RECORD=1`.
 
-use std::{env, fs, path::PathBuf, time::Duration};
+use std::{
+    env, fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use flumen_testkit::{KubeCluster, KubeProxy};
+use flumen_testkit::{KubeCluster, KubeProxy, PATIENCE};
 use serde_json::{Map, Value, json};
 
 use crate::{fixture::Fixture, hook::Hook};
 
 const RECORD: &str = "FLUMEN_RECORD";
 /// The real server learns of configurations and pods by watching them.
-const TRIES: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// One of the two servers.
@@ -91,7 +94,8 @@ impl Side<'_> {
     }
 
     async fn wait_for(&self, wait: &Value) {
-        for _ in 0..TRIES {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
             let (status, warnings, _) = self.send(wait).await;
             let is_warned = wait["warnings"].is_null() || wait["warnings"] == json!(warnings);
             if json!(status) == wait["status"] && is_warned {

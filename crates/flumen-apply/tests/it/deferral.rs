@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flumen_apply::Error;
+use flumen_testkit::KubeRequest;
 
 use crate::fixture::{Fixture, config_map};
 
@@ -32,10 +33,9 @@ async fn a_late_definition_is_waited_for() {
     let yaml = format!("{}{}", config_map("c", "1"), resource("Late"));
     let (outcome, ()) = tokio::join!(fixture.apply(&yaml), async {
         // Something else delivers the definition once the rest has been applied.
-        while fixture.proxy.count(|request| request.is_write() && request.name() == Some("c")) == 0
-        {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let writes_the_rest =
+            |request: &KubeRequest| request.is_write() && request.name() == Some("c");
+        fixture.until_requested("the rest is applied", writes_the_rest).await;
         fixture.kubectl_apply(&definition("lates", "Late"));
     });
     let outcome = outcome.expect("applied");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flumen_apply::Prune;
-use flumen_testkit::{Fault, FaultPlan, KubeCluster, KubeRequest};
+use flumen_testkit::{Fault, FaultPlan, KubeCluster, KubeRequest, PATIENCE};
 
 use crate::fixture::{Fixture, config_map};
 
@@ -15,7 +15,6 @@ fn many(from: usize, to: usize) -> String {
 async fn one_bad_answer_in_five_is_survived_at_three_times_the_calls() {
     let Some(mut fixture) = Fixture::new().await else { return };
     fixture.options.prune = Prune::Guarded;
-    fixture.options.timeout = Duration::from_mins(2);
     fixture.options.owner.name = "calm".to_owned();
     fixture.applied(&many(0, 100)).await;
     fixture.applied(&many(10, 110)).await;
@@ -24,7 +23,6 @@ async fn one_bad_answer_in_five_is_survived_at_three_times_the_calls() {
     for seed in [1, 2, 3] {
         let mut fixture = Fixture::new().await.expect("it was there a moment ago");
         fixture.options.prune = Prune::Guarded;
-        fixture.options.timeout = Duration::from_mins(2);
         let plan = FaultPlan { seed, percent: 20, faults: Fault::ALL.to_vec() };
         fixture.proxy.inject(plan, |_| true);
         // A run may give up; the next one goes on from what is there.
@@ -47,13 +45,15 @@ async fn one_bad_answer_in_five_is_survived_at_three_times_the_calls() {
 async fn a_server_that_restarts_is_waited_for() {
     let Some(cluster) = KubeCluster::start() else { return };
     let cluster: &'static KubeCluster = Box::leak(Box::new(cluster));
-    let mut fixture = Fixture::on(cluster).await;
-    fixture.options.timeout = Duration::from_mins(2);
+    let fixture = Fixture::on(cluster).await;
     let yaml = many(0, 300);
     let (outcome, ()) = tokio::join!(fixture.apply(&yaml), async {
-        while fixture.proxy.count(KubeRequest::is_write) < 20 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let begun = async {
+            while fixture.proxy.count(KubeRequest::is_write) < 20 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, begun).await.expect("the run writes");
         tokio::task::block_in_place(|| cluster.restart_apiserver());
     });
     // What a run cannot finish, the next one does.

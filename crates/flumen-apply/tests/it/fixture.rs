@@ -7,7 +7,10 @@ use flumen_apply::{
 };
 use flumen_kube::{Client, ConnectOptions};
 use flumen_object::ObjectSet;
-use flumen_testkit::{KubeCluster, KubeProxy};
+use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest, PATIENCE};
+
+/// Between two looks at the requests.
+const POLL: Duration = Duration::from_millis(20);
 
 /// Everything that one test needs. All requests of the engine go through the proxy, which counts them.
 pub(crate) struct Fixture {
@@ -54,10 +57,20 @@ impl Fixture {
         };
         let options = Options {
             default_namespace: Some(namespace.clone()),
-            timeout: Duration::from_secs(30),
+            timeout: PATIENCE,
             ..Options::new(owner)
         };
         Self { cluster, proxy, namespace, client, options }
+    }
+
+    /// Waits until the engine has made such a request.
+    pub(crate) async fn until_requested(&self, what: &str, is_it: impl Fn(&KubeRequest) -> bool) {
+        let seen = async {
+            while self.proxy.count(&is_it) == 0 {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, seen).await.expect(what);
     }
 
     pub(crate) fn store(&self) -> ConfigMapStore<Client> {

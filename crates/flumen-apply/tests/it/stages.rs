@@ -1,7 +1,9 @@
 //! Objects arrive in order, whole stages at a time.
 
+use std::time::Instant;
+
 use flumen_apply::Error;
-use flumen_testkit::KubeRequest;
+use flumen_testkit::{KubeRequest, PATIENCE};
 
 use crate::fixture::{Fixture, config_map};
 
@@ -170,7 +172,9 @@ async fn acceptance_32_a_retry_completes_what_an_error_stopped() {
     fixture.kubectl_apply(&POLICY.replace("NAMESPACE", namespace));
     // A policy takes a moment to be heard of.
     let create = ["create", "configmap", "c3", "--namespace", namespace];
+    let begin = Instant::now();
     while tokio::task::block_in_place(|| fixture.cluster.kubectl(&create)).succeeded() {
+        assert!(begin.elapsed() < PATIENCE, "the policy has no effect");
         fixture.kubectl(&["delete", "configmap", "c3"]);
     }
 
@@ -181,7 +185,10 @@ async fn acceptance_32_a_retry_completes_what_an_error_stopped() {
     assert!(error.to_string().contains("not today"), "{error}");
 
     fixture.kubectl(&["delete", "validatingadmissionpolicybinding", namespace]);
-    while !tokio::task::block_in_place(|| fixture.cluster.kubectl(&create)).succeeded() {}
+    let begin = Instant::now();
+    while !tokio::task::block_in_place(|| fixture.cluster.kubectl(&create)).succeeded() {
+        assert!(begin.elapsed() < PATIENCE, "the policy stays in effect");
+    }
     fixture.kubectl(&["delete", "configmap", "c3"]);
     let done = fixture.applied(&yaml).await;
     assert!(done.ends_with("ConfigMap/c3 created"), "{done}");

@@ -1,10 +1,8 @@
 //! Fields and objects that someone else had before.
 
-use std::time::Duration;
-
 use flumen_apply::{Error, Outcome};
 use flumen_diff::Takeover;
-use flumen_testkit::{Fault, FaultPlan, KubeRequest};
+use flumen_testkit::KubeRequest;
 
 use crate::fixture::{Fixture, config_map};
 
@@ -132,14 +130,12 @@ async fn immutable_fields_change_only_by_force() {
 async fn recreate(fixture: &Fixture, meanwhile: impl Fn()) -> Result<Outcome, Error> {
     let is_deletion = |request: &KubeRequest| request.verb() == "delete";
     fixture.proxy.forget();
-    let late = vec![Fault::Delay(Duration::from_secs(3))];
-    fixture.proxy.inject(FaultPlan { seed: 1, percent: 100, faults: late }, is_deletion);
+    fixture.proxy.hold_after(0, is_deletion);
     let yaml = format!("{}immutable: true\n", config_map("c", "ours"));
     let (outcome, ()) = tokio::join!(fixture.apply(&yaml), async {
-        while fixture.proxy.count(is_deletion) == 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        fixture.until_requested("the deletion is on its way", is_deletion).await;
         meanwhile();
+        fixture.proxy.resume();
     });
     outcome
 }

@@ -7,7 +7,7 @@ use std::{
 
 use flumen_apply::{Error, Silent, WaitOptions, Waited, until_healthy};
 use flumen_object::{Gvk, ObjectId};
-use flumen_testkit::KubeRequest;
+use flumen_testkit::{KubeRequest, PATIENCE};
 
 use crate::fixture::{Fixture, config_map};
 
@@ -41,7 +41,8 @@ async fn controllers_are_waited_for() {
 async fn what_never_becomes_ready_is_named_at_the_deadline() {
     let Some(mut fixture) = Fixture::with_controllers().await else { return };
     fixture.options.wait = true;
-    fixture.options.timeout = Duration::from_secs(5);
+    // Long enough to see the object before.
+    fixture.options.timeout = Duration::from_secs(15);
     let error = fixture.apply(&WEB.replace("REPLICAS", "1")).await.expect_err("no nodes");
     assert!(matches!(error, Error::NotHealthy(_)), "{error}");
     let expected = format!("Deployment/{}/web status: 'InProgress'", fixture.namespace);
@@ -62,9 +63,7 @@ spec:
     spec: {restartPolicy: Never, containers: [{name: j, image: j}]}
 ";
     let (outcome, ()) = tokio::join!(fixture.apply(job), async {
-        while fixture.proxy.count(|request| request.verb() == "watch") == 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        fixture.until_requested("the job is watched", |request| request.verb() == "watch").await;
         let status = r#"{"status":{"startTime":"2026-01-01T00:00:00Z","failed":1,"conditions":[
             {"type":"FailureTarget","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},
             {"type":"Failed","status":"True","reason":"BackoffLimitExceeded","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}"#;
@@ -131,16 +130,12 @@ fn ready(status: &str) -> String {
 async fn what_was_healthy_at_first_must_be_so_at_the_end() {
     let Some(mut fixture) = Fixture::new().await else { return };
     fixture.options.wait = true;
-    let begun = Instant::now();
     let run = async { (fixture.apply(GAUGE_AND_JOB).await, Instant::now()) };
     let ((outcome, ended), ready_at) = tokio::join!(run, async {
         let is_watch = |request: &KubeRequest| {
             request.verb() == "watch" && request.resource().as_deref() == Some(GAUGES)
         };
-        while fixture.proxy.count(is_watch) == 0 {
-            assert!(begun.elapsed() < Duration::from_secs(20), "the gauge is left out of sight");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        fixture.until_requested("the gauge is watched", is_watch).await;
         set_status(&fixture, GAUGES, "g", &ready("False"));
         set_status(&fixture, "job", "j", COMPLETE);
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -162,14 +157,18 @@ async fn what_is_healthy_at_first_sight_is_not_watched() {
 }
 
 /// Waits for an object whose kind is not served when the wait begins.
-async fn wait_for_gauge(fixture: &Fixture, namespace: &str, seconds: u64) -> Result<(), Error> {
+async fn wait_for_gauge(
+    fixture: &Fixture,
+    namespace: &str,
+    patience: Duration,
+) -> Result<(), Error> {
     let gvk = Gvk::new(&"belated.example.com/v1beta1".into(), "Gauge".into());
     let id = ObjectId { gvk, namespace: namespace.into(), name: "g".into() };
     let options = WaitOptions {
         selector: None,
         rules: Arc::default(),
         fail_fast: true,
-        deadline: tokio::time::Instant::now() + Duration::from_secs(seconds),
+        deadline: tokio::time::Instant::now() + patience,
         watched: None,
     };
     let waited = [Waited { id, resource: None, vanishes: false }];
@@ -179,20 +178,28 @@ async fn wait_for_gauge(fixture: &Fixture, namespace: &str, seconds: u64) -> Res
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kind_that_comes_during_the_wait_is_followed() {
     let Some(fixture) = Fixture::new().await else { return };
-    let error = wait_for_gauge(&fixture, &fixture.namespace, 1).await.expect_err("not served");
+    let brief = wait_for_gauge(&fixture, &fixture.namespace, Duration::from_secs(1));
+    let error = brief.await.expect_err("not served");
     let unknown =
         "status: 'Unknown': no matches for kind \"Gauge\" in group \"belated.example.com\"";
     assert!(error.to_string().contains(unknown), "{error}");
 
     let other = Fixture::over(&fixture).await;
-    let (outcome, ()) = tokio::join!(wait_for_gauge(&fixture, &fixture.namespace, 30), async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+    fixture.proxy.forget();
+    let wait = wait_for_gauge(&fixture, &fixture.namespace, PATIENCE);
+    let (outcome, ()) = tokio::join!(wait, async {
+        // Definitions are watched once the kind was looked for in vain.
+        let definitions = "customresourcedefinitions.apiextensions.k8s.io";
+        let is_watch = |request: &KubeRequest| {
+            request.verb() == "watch" && request.resource().as_deref() == Some(definitions)
+        };
+        fixture.until_requested("definitions are watched", is_watch).await;
         // It is served in another version than the one that was named.
         other.applied(&GAUGE_AND_JOB.replace("waiting.example.com", "belated.example.com")).await;
     });
     outcome.expect("it is healthy once it is there");
 
-    let error = wait_for_gauge(&fixture, "", 30).await.expect_err("it has a namespace");
+    let error = wait_for_gauge(&fixture, "", PATIENCE).await.expect_err("it has a namespace");
     let nowhere = "is namespace scoped, but namespace is not set";
     assert!(error.to_string().ends_with(nowhere), "{error}");
 }

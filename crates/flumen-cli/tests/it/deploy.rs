@@ -4,11 +4,10 @@ use std::{
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use flumen_testkit::{
-    EmbeddedRegistry, KubeCluster, KubeProxy, KubeRequest, Outcome, repository_root,
+    EmbeddedRegistry, KubeCluster, KubeProxy, KubeRequest, Outcome, PATIENCE, repository_root,
 };
 
 use crate::{Scratch, copy_tree};
@@ -377,7 +376,7 @@ fn acceptance_39_a_drift_check_waits_for_a_running_deploy() {
     shop.scratch.write("installs/prod.toml", &install.replace(&direct, &slow));
     proxy.hold_after(1, KubeRequest::is_write);
     let deploy = start(&["component", "deploy", "--install", "prod", "--approve-all"]);
-    assert!(proxy.wait_for_hold(Duration::from_mins(1)), "the deploy writes");
+    assert!(proxy.wait_for_hold(PATIENCE), "the deploy writes");
 
     shop.scratch.write("installs/prod.toml", &install);
     let mut drift = start(&["component", "drift", "--install", "prod"]);

@@ -8,10 +8,9 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use flumen_testkit::{difference, repository_root, run};
+use flumen_testkit::{PATIENCE, difference, repository_root, run};
 
 fn program() -> PathBuf {
     env::var_os("FLUMEN_TEST_BIN").map_or_else(|| crate::binary().to_owned(), PathBuf::from)
@@ -22,8 +21,8 @@ fn answer(command: &str, directory: &Path) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words.as_slice() {
         ["flumen", arguments @ ..] => {
-            let outcome = run(&program(), arguments, directory, Duration::from_secs(30))
-                .expect("the program starts");
+            let outcome =
+                run(&program(), arguments, directory, PATIENCE).expect("the program starts");
             format!("{}{}", String::from_utf8_lossy(&outcome.stdout), outcome.stderr)
         }
         ["cat", file] => fs::read_to_string(directory.join(file)).expect("the file is there"),
@@ -59,8 +58,11 @@ fn renewed(page: &str, directory: &Path) -> (String, usize) {
 fn examples_print_what_their_pages_say() {
     let mut pages = 0;
     let mut differences = Vec::new();
-    for entry in fs::read_dir(repository_root().join("examples")).expect("examples are there") {
-        let directory = entry.expect("entry reads").path();
+    let entries = fs::read_dir(repository_root().join("examples")).expect("examples are there");
+    let mut directories: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("entry reads").path()).collect();
+    directories.sort();
+    for directory in directories {
         if !directory.is_dir() {
             continue;
         }

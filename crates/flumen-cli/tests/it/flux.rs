@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _},
     process::{Child, ChildStderr, Command, Stdio},
+    thread,
 };
 
 use flumen_testkit::{kube_program, repository_root, skip};
@@ -126,9 +127,16 @@ fn a_terminal_shows_the_tree_as_it_grows() {
         assert!(length > 0, "it has ended:\n{}", String::from_utf8_lossy(&drawn));
         drawn.extend_from_slice(&piece[..length]);
     }
+    // Someone must read until the end, or the program waits for its reader.
+    let rest = thread::spawn(move || {
+        let mut rest = Vec::new();
+        let _ = screen.read_to_end(&mut rest);
+        rest
+    });
     let ended = scratch.flumen(&["down", "--data", "cluster"]);
     assert!(ended.succeeded(), "{}", ended.stderr);
     let _ = script.wait();
+    drawn.extend(rest.join().expect("no panic"));
     // It is drawn again over what was there, from the first word on.
     let drawn = String::from_utf8_lossy(&drawn);
     let trees = drawn.matches("GitRepository/flux-system/flux-system").count();
@@ -232,7 +240,7 @@ fn a_directory_becomes_a_source() {
 fn a_mistake_is_what_the_command_fails_with() {
     let scratch = with_example();
     scratch.write("fleet/apps/base/cache.yaml", "kind: [");
-    let once = ["up", "fleet", "--ephemeral", "--once", "--timeout", "5s"];
+    let once = ["up", "fleet", "--ephemeral", "--once", "--timeout", "20s"];
     let outcome = scratch.flumen(&once);
     assert_eq!(outcome.status, Some(1), "{}", outcome.stderr);
     assert!(

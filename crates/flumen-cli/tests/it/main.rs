@@ -39,10 +39,9 @@ mod talk;
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use flumen_testkit::Outcome;
+use flumen_testkit::{Outcome, PATIENCE};
 use tempfile::TempDir;
 
 /// A directory of its own for each test, with some kustomizations in it.
@@ -87,7 +86,7 @@ impl Scratch {
     }
 
     fn flumen(&self, args: &[&str]) -> Outcome {
-        flumen_testkit::run(binary(), args, &self.path(), Duration::from_mins(1)).expect("it runs")
+        flumen_testkit::run(binary(), args, &self.path(), PATIENCE).expect("it runs")
     }
 
     /// Runs the command and compares its standard output; it must succeed.

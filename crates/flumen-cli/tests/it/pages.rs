@@ -4,9 +4,9 @@
 //! its exit status is 1. They run in a copy of the quickstart example, against a registry of their own
 //! that stands in for the one on the page, and against a real cluster where the page needs one.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path};
 
-use flumen_testkit::{EmbeddedRegistry, KubeCluster, repository_root, run};
+use flumen_testkit::{EmbeddedRegistry, KubeCluster, PATIENCE, repository_root, run};
 
 use crate::copy_tree;
 
@@ -33,8 +33,8 @@ fn check(page: &str, kubeconfig: Option<&str>) {
         match (words[0].as_str(), &words[1..]) {
             ("flumen", arguments) => {
                 let program = Path::new(env!("CARGO_BIN_EXE_flumen"));
-                let outcome = run(program, arguments, scratch.path(), Duration::from_mins(1))
-                    .expect("the program starts");
+                let outcome =
+                    run(program, arguments, scratch.path(), PATIENCE).expect("the program starts");
                 let expected = i32::from(comment.contains("exit status 1"));
                 assert_eq!(outcome.status, Some(expected), "`{line}`:\n{}", outcome.stderr);
             }

@@ -8,10 +8,9 @@ use std::{
     env,
     path::Path,
     process::{Child, Command, Stdio},
-    time::Duration,
 };
 
-use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest};
+use flumen_testkit::{KubeCluster, KubeProxy, KubeRequest, PATIENCE};
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map, run_here};
@@ -21,9 +20,6 @@ const KUBECONFIG: &str = "FLUMEN_TEST_CONTROLLER_KUBECONFIG";
 const NAMESPACE: &str = "FLUMEN_TEST_CONTROLLER_NAMESPACE";
 const STORAGE: &str = "FLUMEN_TEST_CONTROLLER_STORAGE";
 const SEEDS: &str = "FLUMEN_CONTROLLER_CRASH_SEEDS";
-
-/// How long a request may take to come that always comes.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Not a test of its own: the controller that is killed, when the environment says so.
 #[test]

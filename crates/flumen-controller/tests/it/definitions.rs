@@ -2,6 +2,7 @@
 //!
 //! What releases and programs do is done by the test: it installs the definition when they have been applied.
 
+use flumen_object::Gvk;
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map, definition};
@@ -38,6 +39,8 @@ fn start(unserved: Unserved) -> Option<Stage> {
         "default": {"observedGeneration": -1},
     }});
     stage.apply(&releases);
+    // Flux's way fails for want of a kind, and looks again after the interval only.
+    stage.until_served(&Gvk::new(&"helm.toolkit.fluxcd.io/v2".into(), "HelmRelease".into()));
     Some(stage)
 }
 
@@ -140,6 +143,8 @@ fn a_definition_that_is_there_holds_nobody_up() {
     for unserved in [Fail, Defer] {
         let Some(stage) = start(unserved) else { return };
         define_widgets(&stage);
+        let version = format!("{}.example.com/v1", stage.namespace);
+        stage.until_served(&Gvk::new(&version.into(), "Widget".into()));
         push(&stage, &[("one", &[RELEASE, WIDGET])]);
         create(&stage, "one", json!({}));
         stage.until_ready("one");

@@ -34,6 +34,11 @@ fn drift_is_reported_and_left_when_that_is_asked_for() {
     stage.kustomization("app", &json!({}));
     stage.until_ready("app");
     set_mode(&stage, &json!("report"));
+    // The two watches are in no order: a change of the object may be seen before the mode.
+    let at = stage.request("Kustomization", "app");
+    stage.until_object("Kustomization", "app", |object| {
+        object["status"]["lastHandledReconcileAt"] == at
+    });
     stage.patch("ConfigMap", "one", &json!({"data": {"key": "mine"}}));
     let message = until_said(&stage, "DriftDetected");
     let one =

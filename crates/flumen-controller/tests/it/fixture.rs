@@ -18,14 +18,12 @@ use flumen_oci::{
     artifact::{Metadata, TreeOptions, pack_path},
     client::{ClientOptions, Registry},
 };
-use flumen_testkit::{EmbeddedRegistry, KubeCluster, KubeProxy};
+use flumen_testkit::{EmbeddedRegistry, KubeCluster, KubeProxy, PATIENCE};
 use flumen_yaml::{Budget, Node, read, to_json};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot};
-
-/// How long something may take that takes a moment.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Stage {
     pub(crate) cluster: &'static KubeCluster,
@@ -131,11 +129,16 @@ impl Stage {
             self.apply(&serde_json::from_str(definition).expect("a definition"));
         }
         for kind in ["GitRepository", "OCIRepository", "ExternalArtifact", "Kustomization"] {
-            let resource = resource(kind);
-            Self::until(&format!("{kind} is served"), || {
-                self.runtime.block_on(self.client.resource(&resource.gvk)).ok().flatten()
-            });
+            self.until_served(&resource(kind).gvk);
         }
+    }
+
+    /// Waits until the API server knows a kind that has just been defined.
+    pub(crate) fn until_served(&self, gvk: &Gvk) {
+        Self::until(&format!("{} is served", gvk.kind), || {
+            self.client.forget_resources();
+            self.runtime.block_on(self.client.resource(gvk)).ok().flatten()
+        });
     }
 
     /// Pushes files as an artifact, and returns its digest.
@@ -178,7 +181,7 @@ impl Stage {
     pub(crate) fn kustomization(&self, name: &str, fields: &Value) {
         let mut spec = json!({
             "interval": "10m",
-            "timeout": "1m",
+            "timeout": "5m",
             "prune": true,
             "path": "./",
             "sourceRef": {"kind": "OCIRepository", "name": "app"},
@@ -238,10 +241,18 @@ impl Stage {
     }
 
     pub(crate) fn delete(&self, kind: &str, name: &str) {
+        self.delete_all(kind, &[name]);
+    }
+
+    /// Deletes objects at the same time.
+    pub(crate) fn delete_all(&self, kind: &str, names: &[&str]) {
         let resource = resource(kind);
-        let object = self.name(&resource, name);
-        let work = self.client.delete(object, flumen_kube::DeleteOptions::default());
-        assert!(self.runtime.block_on(work).expect("deleted"));
+        let deletions = names.iter().map(|name| {
+            self.client.delete(self.name(&resource, name), flumen_kube::DeleteOptions::default())
+        });
+        for deleted in self.runtime.block_on(join_all(deletions)) {
+            assert!(deleted.expect("deleted"));
+        }
     }
 
     pub(crate) fn get(&self, kind: &str, name: &str) -> Option<Value> {

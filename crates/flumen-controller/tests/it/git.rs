@@ -37,11 +37,16 @@ fn until_delivered(stage: &Stage, commit: &str, value: &str) -> Value {
 
 /// Waits until the source has failed, and returns the message.
 fn until_failed(stage: &Stage, reason: &str) -> String {
-    let object = stage.until_object("GitRepository", "app", |object| {
+    let object = until_failed_object(stage, reason);
+    condition(&object, "Ready")["message"].as_str().expect("a message").to_owned()
+}
+
+/// Waits until the source has failed, and returns it as it was then: it may be at work again a moment later.
+fn until_failed_object(stage: &Stage, reason: &str) -> Value {
+    stage.until_object("GitRepository", "app", |object| {
         let ready = condition(object, "Ready");
         ready["status"] == "False" && ready["reason"] == reason
-    });
-    condition(&object, "Ready")["message"].as_str().expect("a message").to_owned()
+    })
 }
 
 fn secret(stage: &Stage, name: &str, data: &Value) {
@@ -188,9 +193,9 @@ fn a_remote_that_takes_its_time_is_shown_at_work() {
         assert_eq!(condition(&source, r#type)["status"], status);
         assert_eq!(condition(&source, r#type)["message"], "building artifact");
     }
-    let message = until_failed(&stage, "GitOperationFailed");
+    let source = until_failed_object(&stage, "GitOperationFailed");
+    let message = condition(&source, "Ready")["message"].as_str().expect("a message");
     assert!(message.contains(&url), "{message}");
-    let source = stage.get("GitRepository", "app").expect("it is there");
     assert_eq!(condition(&source, "Reconciling")["reason"], "ProgressingWithRetry");
 }
 
@@ -262,17 +267,16 @@ fn a_verified_commit_is_fetched_again_only_for_other_keys() {
     assert!(pass() > 1, "others are trusted");
     secret(&stage, "keys", &json!({"author.sshpub": stranger.public}));
     stage.request("GitRepository", "app");
-    let message = until_failed(&stage, "InvalidCommitSignature");
+    let source = until_failed_object(&stage, "InvalidCommitSignature");
+    let message = condition(&source, "Ready")["message"].as_str().expect("a message");
     let hint = "; sign with a key of the Secret of spec.verify.secretRef, or add the signer's public key to it";
     assert!(message.ends_with(hint), "{message}");
-    let source = stage.get("GitRepository", "app").expect("it is there");
     assert_eq!(condition(&source, "SourceVerified")["status"], "False");
 
     // Nothing is verified where nothing can be fetched.
     let nowhere = json!({"url": "http://127.0.0.1:1/app"});
     stage.patch("GitRepository", "app", &json!({ "spec": nowhere }));
-    until_failed(&stage, "GitOperationFailed");
-    let source = stage.get("GitRepository", "app").expect("it is there");
+    let source = until_failed_object(&stage, "GitOperationFailed");
     assert_eq!(condition(&source, "SourceVerified"), &Value::Null);
 }
 
@@ -366,10 +370,10 @@ fn included_repositories_are_waited_for() {
     part.commit(&[("deploy/two.yaml", &config_map("two", "2").replace("<ns>", &stage.namespace))]);
     let include = |from: &str| json!({"include": [{"repository": {"name": "part"}, "fromPath": from, "toPath": "parts"}]});
     deliver(&stage, &server.url("app"), &include("deploy"));
-    let message = until_failed(&stage, "NotFound");
+    let object = until_failed_object(&stage, "NotFound");
+    let message = condition(&object, "Ready")["message"].as_str().expect("a message");
     let expected = "could not get resource for include 'part': GitRepository.source.toolkit.fluxcd.io \"part\" not found";
     assert_eq!(message, expected);
-    let object = stage.get("GitRepository", "app").expect("it is there");
     assert_eq!(condition(&object, "IncludeUnavailable")["status"], "True");
     // Waiting is no failure.
     let told = until_told(&stage, "app", "NotFound", "");
@@ -385,10 +389,10 @@ fn included_repositories_are_waited_for() {
     assert_eq!(stage.get("ConfigMap", "two").expect("it is applied")["data"]["key"], "2");
 
     stage.patch("GitRepository", "app", &json!({ "spec": include("nowhere") }));
-    let message = until_failed(&stage, "CopyFailure");
+    let object = until_failed_object(&stage, "CopyFailure");
+    let message = condition(&object, "Ready")["message"].as_str().expect("a message");
     let expected = "failed to copy 'part' include from nowhere to parts: no such file or directory";
     assert_eq!(message, expected);
-    let object = stage.get("GitRepository", "app").expect("it is there");
     assert_eq!(condition(&object, "StorageOperationFailed")["reason"], "CopyFailure");
     for kind in ["FetchFailed", "IncludeUnavailable"] {
         assert_eq!(condition(&object, kind), &Value::Null, "{kind}");

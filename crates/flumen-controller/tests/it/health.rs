@@ -43,7 +43,7 @@ fn what_was_well_at_first_sight_must_be_well_in_the_end() {
     };
     let widgets = format!("{}.example.com/v1", stage.namespace);
     let checks = [check(&widgets, "Widget", "early"), check("v1", "ConfigMap", "late")];
-    stage.kustomization("app", &json!({"healthChecks": checks, "timeout": "10s"}));
+    stage.kustomization("app", &json!({"healthChecks": checks, "timeout": "30s"}));
     stage.until_object("Kustomization", "app", |object| {
         condition(object, "Healthy")["status"] == "Unknown"
     });
@@ -62,7 +62,7 @@ fn what_recovers_is_said_to_be_healthy() {
     let Some(stage) = start() else { return };
     stage.push(&[("a.yaml", &widget("one")), ("b.yaml", &config_map("two", "1"))]);
     stage.source();
-    stage.kustomization("app", &json!({"wait": true, "timeout": "3s", "retryInterval": "10m"}));
+    stage.kustomization("app", &json!({"wait": true, "timeout": "10s", "retryInterval": "10m"}));
     stage.until_ready("app");
     // A pass may come before the news of the object.
     let asked_until = |status: &str| {

@@ -70,7 +70,12 @@ fn a_malformed_source_is_told_and_so_are_those_who_use_it() {
     stage.until_object("OCIRepository", "app", |object| {
         condition(object, "Ready")["status"] == "True"
     });
-    for event in stage.events("OCIRepository", "app") {
+    // It is posted after the status is written.
+    let events = Stage::until("the event of the artifact is there", || {
+        let events = stage.events("OCIRepository", "app");
+        (!events.is_empty()).then_some(events)
+    });
+    for event in events {
         stage.delete("Event", event["metadata"]["name"].as_str().expect("a name"));
     }
     stage.patch("OCIRepository", "app", &json!({"spec": {"interval": TOO_LONG}}));

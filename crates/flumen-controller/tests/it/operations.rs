@@ -2,14 +2,14 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     path::Path,
     time::Duration,
 };
 
 use flumen_controller::{Election, Listen, Options, Rival, RunError};
 use flumen_oci::Digest;
-use flumen_testkit::KubeCluster;
+use flumen_testkit::{KubeCluster, free_address};
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, condition, config_map, refusal_on};
@@ -283,12 +283,6 @@ fn metrics_have_the_names_that_dashboards_know() {
     });
     end.send(()).expect("it runs");
     thread.join().expect("it ends in order");
-}
-
-/// An address that nobody listens on at this moment.
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address")
 }
 
 fn status(address: SocketAddr, path: &str) -> Option<u16> {

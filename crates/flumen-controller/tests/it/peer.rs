@@ -1,11 +1,8 @@
 //! Flux itself takes what is pushed.
 
-use std::{
-    net::TcpListener,
-    process::{Child, Command, Stdio},
-};
+use std::process::{Child, Command, Stdio};
 
-use flumen_testkit::{skip, tool};
+use flumen_testkit::{free_address, skip, tool};
 use serde_json::json;
 
 use crate::fixture::{Stage, condition, config_map};
@@ -18,11 +15,6 @@ impl Drop for Peer {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").to_string()
 }
 
 /// Flux's controller does not work before all of its kinds are served, and some are none of ours.

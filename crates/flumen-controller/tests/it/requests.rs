@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use flumen_testkit::KubeRequest;
+use flumen_testkit::{KubeProxy, KubeRequest};
 use serde_json::json;
 
 use crate::fixture::{Stage, condition, config_map, definition};
@@ -17,8 +17,7 @@ fn a_pass_that_finds_nothing_changed_asks_nothing_of_its_objects() {
     stage.kustomization("b", &json!({"path": "./b", "wait": true}));
     stage.until_ready("a");
     stage.until_ready("b");
-    // The first pass after a kind is watched may still look at objects.
-    reconcile(&stage, "b");
+    until_watched(&stage, &proxy, "b");
     proxy.forget();
     reconcile(&stage, "b");
     assert_eq!(proxy.count(of_objects), 0);
@@ -65,12 +64,7 @@ fn a_controller_knows_what_the_one_before_it_has_applied() {
 fn what_is_watched_is_deleted_without_a_look() {
     let Some((stage, proxy)) = Stage::observed() else { return };
     deliver_two(&stage);
-    // The watch of the kind is open when a pass finds nothing to look at.
-    Stage::until("everything is watched", || {
-        proxy.forget();
-        reconcile(&stage, "app");
-        (proxy.count(of_objects) == 0).then_some(())
-    });
+    until_watched(&stage, &proxy, "app");
     proxy.forget();
     stage.delete("Kustomization", "app");
     Stage::until("it is gone", || stage.get("Kustomization", "app").is_none().then_some(()));
@@ -122,6 +116,15 @@ fn deliver_two(stage: &Stage) {
     stage.source();
     stage.kustomization("app", &json!({"wait": true}));
     stage.until_ready("app");
+}
+
+/// Waits until the kind of the objects is watched: then a pass finds nothing to look at.
+fn until_watched(stage: &Stage, proxy: &KubeProxy, name: &str) {
+    Stage::until("everything is watched", || {
+        proxy.forget();
+        reconcile(stage, name);
+        (proxy.count(of_objects) == 0).then_some(())
+    });
 }
 
 fn of_objects(request: &KubeRequest) -> bool {

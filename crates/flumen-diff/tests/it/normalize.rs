@@ -33,6 +33,7 @@ fn recorded_objects_are_normalised() {
 #[track_caller]
 fn judge(path: &Path, parts: impl Fn(&Node) -> Option<(&Node, &Node, &Node)>) {
     let text = fs::read_to_string(path).expect("cases");
+    assert!(!text.is_empty(), "{} has no cases", path.display());
     let mut failures = Vec::new();
     for line in text.lines() {
         let case = parse(line);

@@ -5,13 +5,12 @@ use std::{
     fs,
     path::Path,
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
 };
 
 use flumen_fs::DiskTree;
 use flumen_git::{Limits, Remotes};
 use flumen_kustomize::{Build, Error, Options, Session};
-use flumen_testkit::{GitRepository, GitServer, difference, run, skip, tool};
+use flumen_testkit::{GitRepository, GitServer, PATIENCE, difference, run, skip, tool};
 use tempfile::TempDir;
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n";
@@ -74,8 +73,7 @@ impl Fixture {
             skip("comparison of remote builds", "kustomize is not installed");
             return;
         };
-        let patience = Duration::from_mins(2);
-        let theirs = run(&kustomize, &["build", path], self.directory.path(), patience);
+        let theirs = run(&kustomize, &["build", path], self.directory.path(), PATIENCE);
         let theirs = theirs.expect("kustomize starts");
         assert!(theirs.succeeded(), "{path}: {}", theirs.stderr);
         if let Some(difference) = difference(&theirs.stdout, ours.as_bytes()) {
@@ -125,7 +123,7 @@ fn addresses_mean_what_they_mean_to_kustomize() {
         "SERVER/org/app//",
         "git::SERVER/org/app//overlay?version=main",
         "SERVER/org/app//overlay?ref=COMMIT",
-        "SERVER/org/app//overlay/?ref=main&timeout=20s&submodules=false",
+        "SERVER/org/app//overlay/?ref=main&timeout=240s&submodules=false",
         "SERVER/org/app//component/../base",
         "SERVER/org/lib.git/overlay?ref=v1",
         "SERVER/org/lib.git?ref=v1",

@@ -6,12 +6,12 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use flumen_fs::Bounds;
 use flumen_git::{Error, GitReference, GitUrl, Limits, open};
-use flumen_testkit::GitServer;
+use flumen_testkit::{GitServer, PATIENCE};
 
 fn open_within(url: &str, limits: &Limits) -> Error {
     let url = GitUrl::parse(url).expect("an address");
@@ -39,6 +39,11 @@ fn cancelling_ends_the_wait() {
             open(&url, &GitReference::Default, &Limits::default(), &cancel).map(|it| it.commit)
         })
     };
+    let begin = Instant::now();
+    while server.requests().is_empty() {
+        assert!(begin.elapsed() < PATIENCE, "the server is never asked");
+        thread::sleep(Duration::from_millis(10));
+    }
     cancel.store(true, Ordering::Relaxed);
     let error = fetching.join().expect("no panic").expect_err("cancelled");
     assert!(matches!(error, Error::Cancelled { .. }), "{error:?}");

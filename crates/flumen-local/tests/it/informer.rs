@@ -6,11 +6,10 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
-    time::Duration,
 };
 
 use flumen_apiserver::{ApiOptions, Client, Deletion, ResourceName};
-use flumen_testkit::tool;
+use flumen_testkit::{PATIENCE, tool};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -21,8 +20,6 @@ use crate::{
 
 const DEPLOYMENTS: ResourceName<'static> = ResourceName::new("apps", "v1", "deployments");
 const OBJECTS: usize = 100;
-/// Ends a test whose informer has nothing to say.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 struct Informer {
     child: Child,

@@ -4,6 +4,7 @@ use flumen_apiserver::{Client, ResourceName, StaticTokens};
 use flumen_local::{ApiServer, ApiServerOptions, Error, Home, Instance, InstanceOptions, State};
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
+use flumen_testkit::free_port;
 use serde_json::json;
 
 const CONFIG_MAPS: ResourceName<'static> = ResourceName::new("", "v1", "configmaps");
@@ -24,7 +25,10 @@ async fn what_was_created_is_there_the_next_time() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let home = Home::new(scratch.path().join("cluster"));
 
-    let first = Instance::start(options(&home)).await.expect("it starts");
+    // Ports that nothing else takes before the second start.
+    let [port, registry_port] = [(); 2].map(|()| free_port().expect("a free port"));
+    let chosen = InstanceOptions { port, registry_port, ..options(&home) };
+    let first = Instance::start(chosen).await.expect("it starts");
     assert!(
         matches!(home.state(), Ok(State::Running(record)) if record.server == first.record().server)
     );

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use flumen_apiserver::{ApiOptions, Client, Deletion, ResourceName, StaticTokens, User};
 use flumen_local::{ApiServer, ApiServerOptions, kubeconfig};
 use flumen_sim::Controllers;
+use flumen_testkit::free_port;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -22,9 +23,9 @@ pub(crate) struct Lasting {
 impl Lasting {
     pub(crate) async fn start() -> Self {
         let directory = tempfile::tempdir().expect("a scratch directory");
-        let mut lasting = Self { directory, port: 0, server: None };
+        let port = free_port().expect("a free port");
+        let mut lasting = Self { directory, port, server: None };
         lasting.come_back(ApiOptions::default()).await;
-        lasting.port = lasting.server().address().port();
         lasting
     }
 

@@ -135,7 +135,7 @@ async fn a_cancelled_job_cleans_up() {
     assert!(outcome.was_shut_down);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_takes_too_long_is_timed_out() {
     let outcome = run_script(Some((Step::Fetch, Act::Hang)), Duration::from_millis(5)).await;
     let ended = outcome.result.expect_err("timed out");

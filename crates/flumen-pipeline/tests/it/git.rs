@@ -134,7 +134,7 @@ async fn passwords_in_addresses_stay_hidden() {
 async fn a_server_that_never_answers_costs_the_time_of_the_build() {
     let Some(server) = start() else { return };
     let address = server.url("stalled/app.git");
-    let rest = format!("build_timeout = \"200ms\"\n{}", component(&address, ""));
+    let rest = format!("build_timeout = \"2s\"\n{}", component(&address, ""));
     let project = Project::with_component(&rest);
     let ended = project.build().await.expect_err("no answer");
     assert_eq!(ended.status(), Status::TimedOut);

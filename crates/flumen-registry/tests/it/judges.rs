@@ -1,8 +1,8 @@
 //! Other people's clients.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path};
 
-use flumen_testkit::{Outcome, run, skip, tool};
+use flumen_testkit::{Outcome, PATIENCE, run, skip, tool};
 
 use crate::client::{Fixture, assert_refused, sha256};
 
@@ -10,7 +10,7 @@ use crate::client::{Fixture, assert_refused, sha256};
 async fn judge(program: &Path, arguments: &[&str], directory: &Path) -> Outcome {
     let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
     let (program, directory) = (program.to_owned(), directory.to_owned());
-    let work = move || run(&program, &arguments, &directory, Duration::from_mins(1));
+    let work = move || run(&program, &arguments, &directory, PATIENCE);
     let outcome = tokio::task::spawn_blocking(work).await.expect("no panic").expect("starts");
     assert!(outcome.succeeded(), "{outcome:?}");
     outcome

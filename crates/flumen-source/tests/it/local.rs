@@ -1,14 +1,11 @@
 //! A directory that somebody works in, as a source.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path};
 
 use flumen_fs::Bounds;
 use flumen_source::{LocalArtifact, LocalSource, Owner, Storage};
-use flumen_testkit::GitServer;
+use flumen_testkit::{GitServer, PATIENCE};
 use tempfile::TempDir;
-
-/// How long something may take that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Fixture {
     _scratch: TempDir,

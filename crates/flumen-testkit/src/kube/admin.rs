@@ -1,13 +1,10 @@
 //! HTTP to the API server with all rights.
 
-use std::{io, time::Duration};
+use std::io;
 
 use reqwest::{Certificate, Client, Identity, Method};
 
-use crate::{background::Background, certificate};
-
-/// With one answer, which is small.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{background::Background, certificate, process::PATIENCE};
 
 /// A client of one API server.
 #[derive(Debug)]

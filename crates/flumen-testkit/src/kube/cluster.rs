@@ -1,8 +1,8 @@
 //! An API server with objects of its own and, where a test wants them, controllers.
 
 use std::{
-    fmt, fs,
-    io::{self, ErrorKind},
+    fmt,
+    io::{self, ErrorKind, Write as _},
     path::PathBuf,
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use reqwest::Method;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 #[cfg(feature = "embedded")]
 use super::choice::chosen;
@@ -25,17 +25,15 @@ use super::{
 use crate::{
     certificate::{Authority, Identity},
     kube_programs::{kube_program, named_kube_programs},
-    outside::skip,
-    process::{Outcome, run},
+    outside::{retry, skip},
+    process::{Outcome, PATIENCE, run},
 };
 
-/// A cluster starts within seconds; this only ends the ones that hang.
-const PATIENCE: Duration = Duration::from_mins(3);
 const POLL: Duration = Duration::from_millis(25);
 const READY: &str = "/readyz";
 const KUBECTL: &str = "kubectl";
 const ADMINISTRATOR: &str = "admin";
-/// Another program can take a port between our choice and its use.
+/// Another program can take a port between our choice and its use. Each further attempt is reported.
 const ATTEMPTS: usize = 3;
 
 /// A running cluster with data of its own; it ends when the value is dropped, or with the process.
@@ -210,7 +208,10 @@ impl KubeCluster {
                 Err(error) if attempts == ATTEMPTS || error.kind() == ErrorKind::TimedOut => {
                     panic!("cannot start a Kubernetes: {error}")
                 }
-                Err(_) => attempts += 1,
+                Err(error) => {
+                    retry("start of a Kubernetes for tests", &error.to_string());
+                    attempts += 1;
+                }
             }
         }
     }
@@ -248,7 +249,10 @@ impl KubeCluster {
 
     fn write_kubeconfig(&self, name: &str, user: &User<'_>) -> io::Result<PathBuf> {
         let path = self.kubeconfig_of(name);
-        fs::write(&path, kubeconfig(&self.server, Some(self.authority.pem()), user))?;
+        // Two tests may ask for the same user, and neither may read half of a file.
+        let mut file = NamedTempFile::new_in(self.scratch.path())?;
+        file.write_all(kubeconfig(&self.server, Some(self.authority.pem()), user).as_bytes())?;
+        file.persist(&path)?;
         Ok(path)
     }
 

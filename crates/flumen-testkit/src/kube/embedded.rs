@@ -11,8 +11,8 @@ use flumen_apiserver::{ApiOptions, ClientAuthority, ServingCertificate, StaticTo
 use flumen_local::{ApiServer, ApiServerOptions};
 use flumen_sim::{Controllers, Pace};
 
-use super::{port::free_port, sweeper::Sweeper};
-use crate::{background::Background, certificate::Authority};
+use super::sweeper::Sweeper;
+use crate::{background::Background, certificate::Authority, port::free_port};
 
 /// Longer than any test: as in a real cluster without nodes, pods are there and nothing runs in them.
 const NEVER: Duration = Duration::from_hours(24);

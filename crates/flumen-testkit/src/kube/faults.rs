@@ -1,4 +1,7 @@
-//! Which requests go wrong, and how. The same seed gives the same answers.
+//! Which requests go wrong, and how.
+//!
+//! The seed decides for each request by what it asks for and how often it was asked before, so that it decides the
+//! same when concurrent requests arrive in another order.
 
 use std::time::Duration;
 
@@ -42,9 +45,10 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// What happens to the request of this number.
-    pub(super) fn draw(&self, number: u64) -> Option<Fault> {
-        let random = mix(mix(self.seed).wrapping_add(number));
+    /// Returns what happens to a request that arrives for the `number`th time.
+    pub(super) fn draw(&self, request: &str, number: u64) -> Option<Fault> {
+        let name = request.bytes().fold(mix(self.seed), |state, byte| mix(state ^ u64::from(byte)));
+        let random = mix(name.wrapping_add(number));
         let choice = usize::try_from(random >> 33).unwrap_or_default();
         let hit = random % 100 < u64::from(self.percent);
         (hit && !self.faults.is_empty()).then(|| self.faults[choice % self.faults.len()])
@@ -67,7 +71,8 @@ mod tests {
     fn the_seed_decides_and_the_rate_is_kept() {
         let draw = |seed| {
             let plan = FaultPlan { seed, percent: 20, faults: Fault::ALL.to_vec() };
-            (0..10_000).map(|number| plan.draw(number)).collect::<Vec<_>>()
+            let draw = |number: u64| plan.draw(&format!("get {}", number / 10), number % 10);
+            (0..10_000).map(draw).collect::<Vec<_>>()
         };
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));

@@ -1,6 +1,7 @@
 //! The connections of a proxy: what becomes of each request, and forwarding.
 
 use std::{
+    collections::BTreeMap,
     error::Error,
     fmt, io,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -56,14 +57,15 @@ pub(super) struct State {
 struct Faults {
     plan: FaultPlan,
     matching: Matching,
-    drawn: u64,
+    /// How often each request arrived.
+    arrived: BTreeMap<String, u64>,
 }
 
 struct Hold {
     passes: usize,
     matching: Matching,
     reached: bool,
-    /// Closed to let go of those that wait for it.
+    /// Closed to end the connections of held requests, and filled to forward them.
     release: Arc<Semaphore>,
 }
 
@@ -74,7 +76,7 @@ enum Fate {
 
 impl State {
     pub(super) fn inject(&mut self, plan: FaultPlan, matching: Matching) {
-        self.faults = Some(Faults { plan, matching, drawn: 0 });
+        self.faults = Some(Faults { plan, matching, arrived: BTreeMap::new() });
     }
 
     pub(super) fn heal(&mut self) {
@@ -90,6 +92,12 @@ impl State {
     pub(super) fn release(&mut self) {
         if let Some(hold) = self.hold.take() {
             hold.release.close();
+        }
+    }
+
+    pub(super) fn resume(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            hold.release.add_permits(Semaphore::MAX_PERMITS);
         }
     }
 
@@ -111,8 +119,10 @@ impl State {
         }
         let faults = self.faults.as_mut().filter(|faults| (faults.matching)(request));
         Fate::Forwarded(faults.and_then(|faults| {
-            faults.drawn += 1;
-            faults.plan.draw(faults.drawn)
+            let name = request.identity();
+            let arrived = faults.arrived.entry(name.clone()).or_default();
+            *arrived += 1;
+            faults.plan.draw(&name, *arrived)
         }))
     }
 }
@@ -158,10 +168,10 @@ impl Front {
 
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Dropped> {
         match self.arrive(&request) {
-            Fate::Held(release) => {
-                let _ = release.acquire().await;
-                Err("held until the end".into())
-            }
+            Fate::Held(release) => match release.acquire().await {
+                Ok(_) => self.forward(request).await,
+                Err(_) => Err("held until the end".into()),
+            },
             Fate::Forwarded(None) => self.forward(request).await,
             Fate::Forwarded(Some(fault)) => self.fail(fault, request).await,
         }

@@ -5,10 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{guarded::Guarded, port::free_port};
+use super::guarded::Guarded;
 use crate::{
     certificate::{Authority, Certificate},
     kube_programs::kube_program,
+    port::free_port,
 };
 
 const ETCD: &str = "etcd";

@@ -97,7 +97,7 @@ impl KubeProxy {
     }
 
     /// Lets this many matching requests pass. The next one is neither forwarded nor answered, and no
-    /// other request after it, until [`Self::release`].
+    /// other request after it, until [`Self::release`] or [`Self::resume`].
     pub fn hold_after(
         &self,
         count: usize,
@@ -114,6 +114,11 @@ impl KubeProxy {
     /// Ends the connections of all requests that are held, and holds no more.
     pub fn release(&self) {
         self.front.state().release();
+    }
+
+    /// Forwards all requests that are held, and holds no more.
+    pub fn resume(&self) {
+        self.front.state().resume();
     }
 
     /// Runs a client and kills it when it makes one matching request more than `count`.

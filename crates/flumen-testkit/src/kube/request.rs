@@ -57,6 +57,17 @@ impl KubeRequest {
         self.target()?.name
     }
 
+    /// What it asks for, without the namespace and versions, which differ from run to run.
+    pub(super) fn identity(&self) -> String {
+        let dry = if self.is_dry_run() { " as a dry run" } else { "" };
+        match self.resource() {
+            Some(resource) => {
+                format!("{} {resource} {}{dry}", self.verb(), self.name().unwrap_or_default())
+            }
+            None => format!("{} {}", self.method, self.path),
+        }
+    }
+
     pub fn is_dry_run(&self) -> bool {
         self.has_parameter("dryRun", &["All"])
     }
@@ -150,6 +161,17 @@ mod tests {
             assert_eq!(request("GET", path, "").resource(), None, "{path}");
             assert_eq!(request("GET", path, "").verb(), "get", "{path}");
         }
+    }
+
+    #[test]
+    fn requests_are_told_apart_by_what_they_ask_for() {
+        let identity = |path: &str| request("GET", path, "").identity();
+        let first = identity("/api/v1/namespaces/test-1/configmaps/a");
+        assert_eq!(first, "get configmaps a");
+        assert_eq!(identity("/api/v1/namespaces/test-2/configmaps/a"), first);
+        assert_ne!(identity("/api/v1/namespaces/test-1/configmaps/b"), first);
+        assert_ne!(identity("/api/v1/namespaces/test-1/configmaps"), first);
+        assert_eq!(identity("/apis"), "GET /apis");
     }
 
     #[test]

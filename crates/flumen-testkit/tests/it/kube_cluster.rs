@@ -7,14 +7,13 @@ use std::{
     path::Path,
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use flumen_testkit::{KubeCluster, Outcome};
+use flumen_testkit::{KubeCluster, Outcome, PATIENCE};
 
 /// Set for the process that a test starts and kills.
 const VICTIM: &str = "FLUMEN_TESTKIT_VICTIM";
-const PATIENCE: Duration = Duration::from_mins(1);
 
 fn text(outcome: &Outcome) -> String {
     assert!(outcome.succeeded(), "{}", outcome.stderr);
@@ -69,9 +68,9 @@ fn controllers_work_where_they_are_asked_for() {
     let within = ["--namespace", &*namespace];
     let deployment = ["create", "deployment", "web", "--image=registry.example.com/web:1"];
     text(&cluster.kubectl(&[&deployment[..], &within[..]].concat()));
-    let wait = ["wait", "--for=create", "pod", "--selector=app=web", "--timeout=60s"];
+    let wait = ["wait", "--for=create", "pod", "--selector=app=web", "--timeout=4m"];
     wait_until(|| cluster.kubectl(&[&wait[..], &within[..]].concat()).succeeded(), "a pod");
-    text(&cluster.kubectl(&["delete", "namespace", &*namespace, "--timeout=60s"]));
+    text(&cluster.kubectl(&["delete", "namespace", &*namespace, "--timeout=4m"]));
 }
 
 #[test]
@@ -134,11 +133,9 @@ fn be_killed() {
 
 /// For what another program does in its own time.
 fn wait_until(done: impl Fn() -> bool, what: &str) {
-    let pause = Duration::from_millis(20);
-    let mut waited = Duration::ZERO;
+    let begin = Instant::now();
     while !done() {
-        assert!(waited < PATIENCE, "waited in vain for {what}");
-        thread::sleep(pause);
-        waited += pause;
+        assert!(begin.elapsed() < PATIENCE, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(20));
     }
 }

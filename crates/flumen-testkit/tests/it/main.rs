@@ -1,4 +1,5 @@
 //! The fixtures themselves, judged by `kubectl`.
+#![allow(clippy::disallowed_methods, reason = "tests look at clocks")]
 
 mod kube_cluster;
 mod kube_proxy;

@@ -1,14 +1,12 @@
 //! One of the two servers: sends requests and reads answers.
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
 
+use flumen_testkit::PATIENCE;
 use reqwest::{Client, Method, Response, header};
 use serde_json::Value;
 
 use super::{memory::Memory, operation::Operation};
-
-/// With one answer, on a machine that has much else to do. A watch ends with an event, not with time.
-const PATIENCE: Duration = Duration::from_mins(3);
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -28,6 +26,7 @@ pub(crate) struct Answer {
 
 impl Server {
     pub(crate) fn new(base: String, token: Option<&'static str>) -> Self {
+        // A watch ends with an event, not with time.
         let client = Client::builder().no_proxy().user_agent("differ/1.0").timeout(PATIENCE);
         Self { base, token, client: client.build().expect("a client") }
     }

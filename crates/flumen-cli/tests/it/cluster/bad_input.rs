@@ -92,7 +92,7 @@ fn a_webhook_that_is_down_is_named() {
         "down.example.com",
         "hint: check that what serves the webhook is running",
     ];
-    check(&site, &[deployment("web", "replicas: 1")], &["--timeout", "10s"], &words);
+    check(&site, &[deployment("web", "replicas: 1")], &["--timeout", "1m"], &words);
     site.kubectl_done(&["delete", "-f", &file]);
 }
 

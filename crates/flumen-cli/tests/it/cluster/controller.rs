@@ -107,7 +107,7 @@ fn secrets_are_in_no_log_status_or_event() {
     }
     let wait = |status: &str, object: &str| {
         let condition = format!("--for=condition=Ready={status}");
-        site.kubectl_done(&["wait", &condition, object, "--timeout=50s"]);
+        site.kubectl_done(&["wait", &condition, object, "--timeout=4m"]);
     };
     wait("True", "kustomization/good");
     for name in &names[1..] {

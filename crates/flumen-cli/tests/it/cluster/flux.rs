@@ -25,7 +25,7 @@ fn define(cluster: &KubeCluster, site: &Site) {
     assert!(applied.succeeded(), "{}", applied.stderr);
     for name in ["kustomizations.kustomize", "gitrepositories.source"] {
         let name = format!("crd/{name}.toolkit.fluxcd.io");
-        let wait = ["wait", "--for=condition=Established", &name, "--timeout=60s"];
+        let wait = ["wait", "--for=condition=Established", &name, "--timeout=4m"];
         let established = cluster.kubectl(&wait);
         assert!(established.succeeded(), "{}", established.stderr);
     }
@@ -144,7 +144,7 @@ fn options_stand_before_the_kind_or_behind_it() {
     );
     site.check(&["suspend", "--all", "source", "git"], 1, "", "✗ no objects found\n");
     site.check(
-        &["reconcile", "--timeout=1s", "ks", "app"],
+        &["reconcile", "--timeout=5s", "ks", "app"],
         1,
         "",
         "► annotating Kustomization app in NS namespace\n✔ Kustomization annotated\n\
@@ -181,7 +181,7 @@ fn objects_are_suspended_and_resumed() {
     assert_eq!(suspended(), Value::Null);
     // Nobody has seen the new generation.
     site.check(
-        &["resume", "ks", "app", "--timeout", "1s"],
+        &["resume", "ks", "app", "--timeout", "5s"],
         1,
         "",
         "► resuming kustomization app in NS namespace\n✔ kustomization resumed\n\
@@ -198,7 +198,7 @@ fn a_request_is_an_annotation() {
     let Some(site) = site() else { return };
     site.kustomization("app", &applied());
     site.check(
-        &["reconcile", "ks", "app", "--timeout", "1s"],
+        &["reconcile", "ks", "app", "--timeout", "5s"],
         1,
         "",
         "► annotating Kustomization app in NS namespace\n✔ Kustomization annotated\n\

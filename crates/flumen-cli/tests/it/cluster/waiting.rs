@@ -40,19 +40,18 @@ fn start(site: &Site, args: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
 fn what_is_not_healthy_in_time_is_named() {
     let Some(site) = Site::new() else { return };
     site.manifests("app.yaml", &[map("a", "1"), deployment("web", "replicas: 1")]);
-    let args = ["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "5s"];
+    let args = ["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "15s"];
     let error = site.refusal(&args);
     let subject = format!("Deployment/{}/web", site.namespace);
     assert!(error.contains("timeout waiting for: ["), "{error}");
     assert!(error.contains(&subject), "{error}");
     assert!(error.contains("waiting for 1 object: "), "it says what it waits for: {error}");
-    let wait = ["wait", "inventory", "app", "--timeout", "1s"];
-    let error = site.refusal(&wait);
+    let error = site.refusal(&["wait", "inventory", "app", "--timeout", "1s"]);
     assert!(error.contains(&subject), "{error}");
 
     ready(&site);
-    assert_eq!(site.printed(&wait), "");
-    site.apply("app.yaml", &["--wait", "--timeout", "10s"]);
+    assert_eq!(site.printed(&["wait", "inventory", "app", "--timeout", "4m"]), "");
+    site.apply("app.yaml", &["--wait", "--timeout", "4m"]);
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn a_run_waits_until_things_are_ready() {
     site.manifests("app.yaml", &[deployment("web", "replicas: 1")]);
     let (mut child, mut lines) = start(
         &site,
-        &["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "1m"],
+        &["apply", "-f", "app.yaml", "--inventory", "app", "--wait", "--timeout", "4m"],
     );
     let waits =
         lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("waiting for 1 object")));
@@ -91,7 +90,7 @@ fn a_run_that_is_interrupted_ends_and_is_completed_by_the_next() {
     let inventory = site.object("configmap/inv-app").expect("written before the object");
     assert!(inventory["data"]["resources"].as_str().is_some_and(|text| text.contains("web")));
     ready(&site);
-    site.apply("app.yaml", &["--wait", "--timeout", "10s"]);
+    site.apply("app.yaml", &["--wait", "--timeout", "4m"]);
 }
 
 #[test]
@@ -107,7 +106,7 @@ fn a_kind_that_comes_late_does_not_hold_up_the_rest() {
     assert!(site.object("configmap/a").is_some());
 
     let (mut child, mut lines) =
-        start(&site, &["apply", "-f", "app.yaml", "--inventory", "app", "--timeout", "1m"]);
+        start(&site, &["apply", "-f", "app.yaml", "--inventory", "app", "--timeout", "4m"]);
     assert!(
         lines.any(
             |line| line.is_ok_and(|line| line.starts_with("waiting for the kinds of 1 object"))

@@ -7,6 +7,7 @@ use flumen_oci::{
     client::{ClientCertificate, ClientOptions, Pem},
 };
 use flumen_testkit::Certificate;
+use tokio::net::TcpSocket;
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -112,9 +113,10 @@ async fn files_that_are_no_certificates_are_named() {
 
 #[tokio::test]
 async fn nobody_is_there() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let host = listener.local_addr().expect("an address").to_string();
-    drop(listener);
+    // The port is taken, so that no other test listens there, and nobody listens.
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let host = socket.local_addr().expect("an address").to_string();
     for options in [options(), ClientOptions::default()] {
         let error = repository(&host, &options).tags().await.expect_err("nobody");
         assert!(matches!(error, Error::Unreachable { .. }) && error.hint().is_some(), "{error}");
