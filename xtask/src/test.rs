@@ -44,9 +44,6 @@ const BUILD_INPUTS: u64 = 1_500;
 const SEED: u64 = 1;
 /// Lanes of work that mostly waits: one for the corpora of Flux, one for the suites on a real Kubernetes.
 const WAITING: usize = 2;
-/// Tests of a program that run at the same time while only they use the processors; they wait for servers and
-/// programs as long as they compute.
-const THREADS_PER_PROCESSOR: usize = 2;
 
 /// The checks of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +101,7 @@ impl Run<'_> {
         for program in longest_first(self.built.programs.iter().collect()) {
             let mut command = program.command(&[]);
             command.env(TEST_SERVER_VARIABLE, self.servers.first());
-            limit_threads(&mut command, processors());
+            limit_threads(&mut command, program.threads());
             self.add_program(&mut computing, program.title(), command, skip_log.path());
         }
         if let (Some(flumen), Some(shared)) = (&self.built.flumen, &shared) {
@@ -166,7 +163,7 @@ impl Run<'_> {
             };
             let mut command = program.command(modules);
             command.env(TEST_SERVER_VARIABLE, "real");
-            limit_threads(&mut command, THREADS_PER_PROCESSOR * processors());
+            limit_threads(&mut command, program.threads());
             let title = format!("{} on a real Kubernetes", program.title());
             self.add_program(lane, &title, command, skip_log);
         }

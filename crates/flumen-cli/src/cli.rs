@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Parser, Subcommand};
+use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands::{
@@ -37,68 +37,69 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Apiserver(ApiserverArgs),
-    Apply(Box<ApplyArgs>),
-    Build(Box<BuildArgs>),
-    Cache(CacheArgs),
-    Completion(CompletionArgs),
-    Component(ComponentArgs),
-    Controller(Box<ControllerArgs>),
-    Copy(CopyArgs),
-    Delete(DeleteArgs),
-    Diff(Box<DiffArgs>),
-    Down(DownArgs),
-    Events(Box<EventsArgs>),
-    Get(Box<GetArgs>),
-    History(Box<HistoryArgs>),
-    Inspect(InspectArgs),
-    List(ListArgs),
-    Plan(Box<PlanArgs>),
-    Pull(PullArgs),
-    Push(PushArgs),
-    Reconcile(Box<ReconcileArgs>),
-    Registry(RegistryArgs),
-    Reset(ResetArgs),
-    Resume(Box<ResumeArgs>),
-    Rollback(Box<RollbackArgs>),
-    Sign(SignArgs),
-    Status(StatusArgs),
-    Suspend(Box<SuspendArgs>),
-    Tag(TagArgs),
-    Tree(Box<TreeArgs>),
-    Up(Box<UpArgs>),
-    Verify(VerifyArgs),
-    Version(VersionArgs),
-    Wait(WaitArgs),
+/// Declares the commands: as an enum for clap, and each by itself.
+macro_rules! commands {
+    ($($name:literal => $variant:ident($arguments:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $(#[command(name = $name)] $variant($arguments),)*
+        }
+
+        impl Command {
+            /// Parses arguments that begin with the name of a command, and describes no other: a description of all
+            /// of them costs more than a small build. `None` if there is no such command.
+            fn parse_alone(args: &[OsString]) -> Option<Result<Self, clap::Error>> {
+                match args.get(1)?.to_str()? {
+                    $($name => Some(parse_as::<$arguments>($name, args).map(Self::$variant)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-/// The same with `build` alone. Scripts start it thousands of times, and describing all the other
-/// commands would cost more than a small build does.
-#[derive(Debug, Parser)]
-#[command(name = "flumen", disable_help_subcommand = true)]
-struct BuildCli {
-    #[command(subcommand)]
-    command: BuildCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum BuildCommand {
-    Build(Box<BuildArgs>),
+commands! {
+    "apiserver" => Apiserver(ApiserverArgs),
+    "apply" => Apply(Box<ApplyArgs>),
+    "build" => Build(Box<BuildArgs>),
+    "cache" => Cache(CacheArgs),
+    "completion" => Completion(CompletionArgs),
+    "component" => Component(ComponentArgs),
+    "controller" => Controller(Box<ControllerArgs>),
+    "copy" => Copy(CopyArgs),
+    "delete" => Delete(DeleteArgs),
+    "diff" => Diff(Box<DiffArgs>),
+    "down" => Down(DownArgs),
+    "events" => Events(Box<EventsArgs>),
+    "get" => Get(Box<GetArgs>),
+    "history" => History(Box<HistoryArgs>),
+    "inspect" => Inspect(InspectArgs),
+    "list" => List(ListArgs),
+    "plan" => Plan(Box<PlanArgs>),
+    "pull" => Pull(PullArgs),
+    "push" => Push(PushArgs),
+    "reconcile" => Reconcile(Box<ReconcileArgs>),
+    "registry" => Registry(RegistryArgs),
+    "reset" => Reset(ResetArgs),
+    "resume" => Resume(Box<ResumeArgs>),
+    "rollback" => Rollback(Box<RollbackArgs>),
+    "sign" => Sign(SignArgs),
+    "status" => Status(StatusArgs),
+    "suspend" => Suspend(Box<SuspendArgs>),
+    "tag" => Tag(TagArgs),
+    "tree" => Tree(Box<TreeArgs>),
+    "up" => Up(Box<UpArgs>),
+    "verify" => Verify(VerifyArgs),
+    "version" => Version(VersionArgs),
+    "wait" => Wait(WaitArgs),
 }
 
 impl Cli {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, CommandError> {
         let args = leading_options::moved(args.collect(), Self::definition);
-        let parsed = if args.get(1).is_some_and(|first| first == "build") {
-            parse_as::<BuildCli>(definition::<BuildCli>(), &args).map(
-                |BuildCli { command: BuildCommand::Build(args) }| Self {
-                    command: Command::Build(args),
-                },
-            )
-        } else {
-            parse_as::<Self>(Self::definition(), &args)
+        let parsed = match Command::parse_alone(&args) {
+            Some(parsed) => parsed.map(|command| Self { command }),
+            None => Self::parse_any(&args),
         };
         parsed.map_err(|error| {
             if usage::is_flux(&args) {
@@ -110,24 +111,35 @@ impl Cli {
         })
     }
 
+    fn parse_any(args: &[OsString]) -> Result<Self, clap::Error> {
+        let mut matches = Self::definition().try_get_matches_from(args)?;
+        Self::from_arg_matches_mut(&mut matches)
+    }
+
     /// All commands.
     pub(crate) fn definition() -> clap::Command {
-        usage::with_options_anywhere(definition::<Self>())
+        Self::command().mut_subcommands(adapted)
     }
 }
 
-fn parse_as<P: Parser>(definition: clap::Command, args: &[OsString]) -> Result<P, clap::Error> {
-    let mut matches = definition.try_get_matches_from(args)?;
-    P::from_arg_matches_mut(&mut matches)
+/// Parses the arguments of one command, its name included.
+fn parse_as<A: Args>(name: &'static str, args: &[OsString]) -> Result<A, clap::Error> {
+    let command = adapted(A::augment_args(clap::Command::new(name)));
+    let program = clap::Command::new("flumen").disable_help_subcommand(true).subcommand(command);
+    let mut matches = program.try_get_matches_from(args)?;
+    let (_, mut matches) = matches.remove_subcommand().unwrap_or_default();
+    A::from_arg_matches_mut(&mut matches)
 }
 
-/// What `P` derives, with switches of `build` that take a value as those of Go programs do.
-fn definition<P: Parser>() -> clap::Command {
-    P::command().mut_subcommand("build", |build| {
-        build
+/// The command as it is derived, with switches that take a value as those of Go programs do where users of such
+/// programs expect that.
+fn adapted(command: clap::Command) -> clap::Command {
+    if command.get_name() == "build" {
+        return command
             .mut_args(accept_value)
-            .mut_subcommand("artifact", |artifact| artifact.mut_args(accept_value))
-    })
+            .mut_subcommand("artifact", |artifact| artifact.mut_args(accept_value));
+    }
+    usage::with_options_anywhere(command)
 }
 
 /// Whether a message can quote the argument as it is.

@@ -42,9 +42,20 @@ impl Program {
         self.title.split(' ').next().unwrap_or_default()
     }
 
+    /// How many of its tests run at the same time. Integration tests wait for servers and other programs as long as
+    /// they compute.
+    pub(super) fn threads(&self) -> usize {
+        let threads_per_processor = if self.is_integration() { 2 } else { 1 };
+        threads_per_processor * processors()
+    }
+
+    fn is_integration(&self) -> bool {
+        self.title.ends_with(&format!(" {INTEGRATION}"))
+    }
+
     /// Whether it holds the integration tests of a package.
     pub(super) fn is_integration_of(&self, package: &str) -> bool {
-        self.package() == package && self.title.ends_with(&format!(" {INTEGRATION}"))
+        self.package() == package && self.is_integration()
     }
 
     /// The command that runs tests of the program, those of some modules or all.
@@ -112,14 +123,14 @@ pub(super) fn longest_first(mut programs: Vec<&Program>) -> Vec<&Program> {
 
 /// The programs that take longest, by measurement. The order matters for time only.
 const LONGEST: [&str; 8] = [
-    "flumen-cli it",
     "flumen-controller it",
+    "flumen-cli it",
     "flumen-apiserver it",
-    "flumen-sim it",
+    "flumen-local it",
     "flumen-oci it",
     "flumen-apply it",
-    "flumen-pipeline it",
     "flumen-git it",
+    "flumen-kube it",
 ];
 
 #[cfg(test)]

@@ -14,7 +14,11 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 30] = [
+const LAYERS: [(&str, u8); 33] = [
+    // 0: stand-ins for published crates
+    ("i18n-embed", 0),
+    ("i18n-embed-fl", 0),
+    ("rust-embed", 0),
     // 0: languages
     ("flumen-yaml", 0),
     ("flumen-expr", 0),

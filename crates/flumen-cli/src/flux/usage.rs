@@ -30,12 +30,11 @@ pub(crate) fn is_flux(args: &[OsString]) -> bool {
 }
 
 /// Lets the options of these commands stand before the kind as well as behind it, and switches have a value.
-pub(crate) fn with_options_anywhere(definition: Command) -> Command {
-    COMMANDS.iter().fold(definition, |all, name| {
-        all.mut_subcommand(name, |command| {
-            command.mut_args(|option| accept_value(option).global(true))
-        })
-    })
+pub(crate) fn with_options_anywhere(command: Command) -> Command {
+    if !COMMANDS.contains(&command.get_name()) {
+        return command;
+    }
+    command.mut_args(|option| accept_value(option).global(true))
 }
 
 /// What becomes of a mistake; `definition` has all commands.

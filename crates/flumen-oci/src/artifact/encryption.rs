@@ -126,10 +126,8 @@ mod tests {
         let text = String::from_utf8(secret).expect("armoured");
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let without = |index: usize| [&lines[..index], &lines[index + 1..]].concat().concat();
-        for damaged in [without(2), without(lines.len() - 2), "text".repeat(100)] {
-            let reason = keys.decrypt(damaged.as_bytes()).expect_err("damaged");
-            assert!(reason == CHANGED || reason.contains("no age file"), "{reason}");
+        for damaged in [without(2), without(lines.len() - 2), String::new()] {
+            assert_eq!(keys.decrypt(damaged.as_bytes()), Err(CHANGED), "{damaged}");
         }
-        assert_eq!(keys.decrypt(b""), Err("it is no age file of a known version"));
     }
 }
