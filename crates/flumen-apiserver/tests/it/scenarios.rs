@@ -66,7 +66,8 @@ impl Side<'_> {
 
     /// The answer to a step, as far as it counts. `version` is that of the object in the answer before.
     async fn ask(&self, step: &Value, version: &mut Value) -> Value {
-        let (status, warnings, body) = self.send(step).await;
+        let (status, warnings, mut body) = self.send(step).await;
+        as_of_one_second(&mut body);
         let mut answer = json!({ "status": status });
         let before = std::mem::replace(version, body["metadata"]["resourceVersion"].clone());
         if step["follows"] == true {
@@ -105,6 +106,18 @@ impl Side<'_> {
         }
         panic!("it never came to pass: {wait}");
     }
+}
+
+/// Brings the managers of an object into the order that they have if all of them wrote within the same second, as
+/// they did when the answers were recorded.
+fn as_of_one_second(object: &mut Value) {
+    let Some(Value::Array(managers)) = object.pointer_mut("/metadata/managedFields") else {
+        return;
+    };
+    managers.sort_by_cached_key(|entry| {
+        ["operation", "manager", "apiVersion", "subresource"]
+            .map(|key| entry[key].as_str().unwrap_or_default().to_owned())
+    });
 }
 
 /// Identities and generated names are made up anew every time, and so are times in messages.

@@ -21,6 +21,14 @@ use crate::{
 const DEPLOYMENTS: ResourceName<'static> = ResourceName::new("apps", "v1", "deployments");
 const OBJECTS: usize = 100;
 
+/// How an informer learns which objects there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    ListAndWatch,
+    /// A watch that begins with all objects.
+    StreamingList,
+}
+
 struct Informer {
     child: Child,
     lines: Receiver<String>,
@@ -29,8 +37,9 @@ struct Informer {
 }
 
 impl Informer {
-    fn start(program: &Path, kubeconfig: &Path) -> Self {
+    fn start(program: &Path, kubeconfig: &Path, start: Start) -> Self {
         let mut command = Command::new(program);
+        command.env("KUBE_FEATURE_WatchListClient", (start == Start::StreamingList).to_string());
         command.arg(kubeconfig).arg(NAMESPACE).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("its output"));
@@ -82,7 +91,16 @@ async fn deploy(client: &Client, name: &str) -> Value {
 }
 
 #[test]
-fn informers_miss_nothing() {
+fn informers_that_list_and_watch_miss_nothing() {
+    check(Start::ListAndWatch);
+}
+
+#[test]
+fn informers_that_only_watch_miss_nothing() {
+    check(Start::StreamingList);
+}
+
+fn check(start: Start) {
     let program = found("informer", tool("informer"), "`cargo xtask tools` provides it");
     let Some(program) = program else { return };
     let runtime = Runtime::new().expect("a runtime");
@@ -90,8 +108,11 @@ fn informers_miss_nothing() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let kubeconfig = scratch.path().join("kubeconfig");
     std::fs::write(&kubeconfig, server.kubeconfig()).expect("written");
-    let informer = Informer::start(&program, &kubeconfig);
-    assert_eq!(informer.next(), "synced");
+    let first = runtime.block_on(async { create(&server.client(), "first").await });
+    let informer = Informer::start(&program, &kubeconfig, start);
+    let mut seen = informer.take(2);
+    seen.sort();
+    assert_eq!(seen, [line("added", "ConfigMap", &first), "synced".to_owned()]);
 
     // Every change of every object, in the order in which it was made.
     let names: Vec<String> = (0..OBJECTS).map(|number| format!("c-{number}")).collect();
@@ -144,13 +165,18 @@ fn informers_miss_nothing() {
                 .expect("it is there");
         }
     }));
-    let seen = informer.take(3 + OBJECTS);
+    let seen = informer.take(4 + OBJECTS);
     let mut maps: Vec<&str> =
         seen.iter().map(|line| event(line)).filter(|line| line.contains(" ConfigMap ")).collect();
     maps.sort_unstable();
     assert_eq!(
         maps,
-        ["added ConfigMap unseen", "changed ConfigMap after", "deleted ConfigMap kept"]
+        [
+            "added ConfigMap unseen",
+            "changed ConfigMap after",
+            "changed ConfigMap first",
+            "deleted ConfigMap kept"
+        ]
     );
     let gone = seen.iter().filter(|line| line.starts_with("deleted Deployment "));
     assert_eq!(gone.count(), OBJECTS);

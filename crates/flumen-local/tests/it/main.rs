@@ -9,4 +9,3 @@ mod kubectl;
 mod lasting;
 mod recorded;
 mod session;
-mod watcher;
