@@ -14,7 +14,7 @@ use std::{
 /// before the server does, or while it restarts.
 const PORTS: Range<u16> = 12_000..30_000;
 
-/// Returns a port that nobody listens on. A process gets each port once.
+/// Returns a free port. A process gets each port once.
 pub fn free_port() -> io::Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     // Held until the choice is made, so that no test sees the listener by which another one looks.

@@ -85,7 +85,7 @@ impl Gunzip {
         Ok(None)
     }
 
-    /// What is left, if nothing is missing.
+    /// Returns the rest of the content; fails if some of it is missing.
     fn finish(mut self) -> io::Result<Bytes> {
         if self.has_begun {
             self.decoder.try_finish()?;

@@ -48,7 +48,7 @@ pub(crate) fn target(options: &ConnectOptions) -> Result<Target, Error> {
     selection.target(options)
 }
 
-/// What a kubeconfig leads to that somebody else wrote.
+/// Returns the target of a kubeconfig that is not trusted.
 pub(crate) fn target_of_text(text: &str, options: &ConnectOptions) -> Result<Target, Error> {
     let mut selection = Selection::new(Kubeconfig::from_text(text)?, options)?;
     selection.refuse_what_leaves_the_text()?;

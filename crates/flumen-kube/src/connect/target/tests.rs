@@ -77,14 +77,14 @@ fn options_choose_and_override() {
         user: Some("robot".into()),
         namespace: Some("other".into()),
         token: Some("new".into()),
-        identity: Identity::user("somebody"),
+        identity: Identity::user("alice"),
         ..Default::default()
     };
     let target = resolved(options).expect("a target");
     assert_eq!(target.address(), "https://second.example.com/base");
     assert_eq!(target.namespace.as_deref(), Some("other"));
     assert!(target.user.token.is_some() && target.user.password.is_none());
-    assert_eq!(target.identity, Identity::user("somebody"));
+    assert_eq!(target.identity, Identity::user("alice"));
 }
 
 #[test]

@@ -113,7 +113,7 @@ async fn files_that_are_no_certificates_are_named() {
 
 #[tokio::test]
 async fn nobody_is_there() {
-    // The port is taken, so that no other test listens there, and nobody listens.
+    // Binding the port keeps other tests from listening there.
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let host = socket.local_addr().expect("an address").to_string();
