@@ -20,6 +20,7 @@ mod golden;
 mod kube;
 mod process;
 mod progress;
+mod start_order;
 mod test;
 mod times;
 mod tools;
@@ -45,6 +46,7 @@ Usage: cargo xtask VERB [ARGUMENTS]
   tools                     put the programs that judge (registries, skopeo, cosign and others) into a cache
   tools flux                build the controllers that ours is measured against, into the same cache
   kube                      build a Kubernetes for the tests into a cache; takes minutes, once per machine
+  start-order               find out which functions small commands run, for the linker to place them together
   deny                      licences, advisories and banned crates, with `cargo deny`
   help                      this text
 ";
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         "campaign" => campaign::run(rest),
         "tools" => tools::run(rest),
         "kube" => kube::run(rest),
+        "start-order" => start_order::run(),
         "deny" => checks::deny(),
         "help" | "--help" | "-h" => {
             progress::say(HELP.trim_end());

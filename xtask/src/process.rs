@@ -47,7 +47,20 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result {
 
 /// Builds the release binary and returns its path.
 pub(crate) fn release_binary() -> Result<PathBuf> {
-    show(&mut cargo(&["build", "--release", "--quiet", "--package", "flumen-cli"]))?;
+    build_release(&mut release_build())
+}
+
+/// The same with the names of its functions.
+pub(crate) fn release_binary_with_symbols() -> Result<PathBuf> {
+    build_release(release_build().env("CARGO_PROFILE_RELEASE_STRIP", "none"))
+}
+
+fn release_build() -> Command {
+    cargo(&["build", "--release", "--quiet", "--package", "flumen-cli"])
+}
+
+fn build_release(build: &mut Command) -> Result<PathBuf> {
+    show(build)?;
     let flumen = format!("flumen{}", env::consts::EXE_SUFFIX);
     Ok(target_directory()?.join("release").join(flumen))
 }

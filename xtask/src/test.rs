@@ -34,7 +34,7 @@ use crate::{
     checks, corpora, kube,
     process::find,
     progress::Progress,
-    tools,
+    start_order, tools,
 };
 
 /// Enough for many rounds of each kind of change, in a time that is short compared with the tests.
@@ -112,6 +112,9 @@ impl Run<'_> {
         }
         self.add_suites(&mut waiting, skip_log.path());
         computing.add(|| checks::generated(self.built, self.progress));
+        if let Some(flumen) = &self.built.flumen {
+            computing.add(|| start_order::step(flumen, self.progress));
+        }
         if self.scope == Scope::Full {
             self.add_campaigns(&mut computing);
         }

@@ -44,19 +44,24 @@ impl Destination {
     }
 }
 
+/// A new chunk is begun when one has this many bytes: growing a single one would copy all of it several times.
+const CHUNK: usize = 64 << 10;
+
 /// What has been built so far and where it will go.
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Format,
     destination: Destination,
-    printed: Vec<u8>,
-    /// The objects of the last build, or of all builds if each gets a file of its own.
+    /// The text of all builds, in chunks that end where an object ends: the complete ones, and the last.
+    complete: Vec<Vec<u8>>,
+    chunk: Vec<u8>,
+    /// The objects of all builds, if each gets a file of its own.
     objects: Vec<Object>,
 }
 
 impl Output {
     pub(crate) const fn new(format: Format, destination: Destination) -> Self {
-        Self { format, destination, printed: Vec::new(), objects: Vec::new() }
+        Self { format, destination, complete: Vec::new(), chunk: Vec::new(), objects: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, objects: ObjectSet) -> Result<(), CommandError> {
@@ -64,26 +69,29 @@ impl Output {
             self.objects.extend(objects);
             return Ok(());
         }
-        self.objects = objects.into_iter().collect();
-        for object in &self.objects {
-            if self.format == Format::Yaml && !self.printed.is_empty() {
-                self.printed.extend_from_slice(SEPARATOR);
-            }
-            self.format.print(object, &mut self.printed)?;
+        // The memory of an object serves the chunks to come.
+        objects.into_iter().try_for_each(|object| self.print(&object))
+    }
+
+    fn print(&mut self, object: &Object) -> Result<(), CommandError> {
+        if self.format == Format::Yaml && !(self.complete.is_empty() && self.chunk.is_empty()) {
+            self.chunk.extend_from_slice(SEPARATOR);
+        }
+        self.format.print(object, &mut self.chunk)?;
+        if self.chunk.len() >= CHUNK {
+            self.complete.push(mem::take(&mut self.chunk));
         }
         Ok(())
     }
 
     /// Prints or writes everything.
-    pub(crate) fn finish(self, ui: &Ui) -> Result<(), CommandError> {
-        let result = match &self.destination {
-            Destination::Stdout => ui.data(&self.printed),
-            Destination::File(path) => write_one(path, &self.printed),
+    pub(crate) fn finish(mut self, ui: &Ui) -> Result<(), CommandError> {
+        self.complete.push(self.chunk);
+        match &self.destination {
+            Destination::Stdout => self.complete.iter().try_for_each(|chunk| ui.data(chunk)),
+            Destination::File(path) => write_one(path, &self.complete.concat()),
             Destination::Directory(dir) => write_each(dir, &self.objects, self.format),
-        };
-        // The process ends here, and taking large trees apart is some 3 % of its work.
-        mem::forget(self.objects);
-        result
+        }
     }
 }
 

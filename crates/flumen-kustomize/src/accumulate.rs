@@ -12,14 +12,16 @@ use crate::{
     aside::Aside,
     build_metadata::{ORIGIN, Provenance},
     config::{FieldSpec, FieldSpecs, TransformerConfig, merge_spec, merge_specs},
-    configurations, crds,
+    configurations,
+    content::Content,
+    crds,
     error::{Context, Error, Result},
     generate,
     kustomization::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::{Entry, Loader, printable, reading},
+    loader::{Entry, File, Loader, printable, reading},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,
@@ -113,7 +115,7 @@ impl Target {
             Entry::Directory(loader) => loader,
             Entry::File(file) => {
                 let added = self
-                    .add_file(accumulator, path, &file.bytes, &file.path, state)
+                    .add_file(accumulator, path, &file, state)
                     .map_err(|error| self.loader.before_directory(path, error));
                 match added.is_err().then(|| self.loader.behind_page(path)).flatten() {
                     Some(Ok(loader)) => loader,
@@ -136,13 +138,12 @@ impl Target {
         &self,
         accumulator: &mut Accumulator,
         path: &str,
-        bytes: &[u8],
-        file: &Arc<Path>,
+        file: &File,
         state: &State<'_>,
     ) -> Result<()> {
         let read = || {
             let mut resources = ResMap::default();
-            for mut resource in read::resources(bytes, file, 1)? {
+            for mut resource in read::resources(&file.content, &file.path, 1)? {
                 if let Some(here) = &self.provenance {
                     resource.set_annotation(ORIGIN, here.join(path).to_yaml());
                 }
@@ -327,7 +328,8 @@ impl Target {
         let mut configurations = Accumulator::default();
         let mut elsewhere = Vec::new();
         for entry in entries {
-            let Ok(inline) = read::resources(entry.text.as_bytes(), &self.file, entry.pos.line)
+            let Ok(inline) =
+                read::resources(&Content::from(&entry.text), &self.file, entry.pos.line)
             else {
                 elsewhere.push(entry.clone());
                 continue;

@@ -18,6 +18,7 @@ mod build_annotations;
 mod build_metadata;
 mod config;
 mod configurations;
+mod content;
 mod crds;
 mod decode;
 mod error;

@@ -27,6 +27,7 @@ use self::remote::NoFile;
 pub(crate) use self::{remote::printable, repository::Repository};
 use crate::{
     aside::Aside,
+    content::Content,
     error::{Context as _, Error, Result},
     remote::{RemoteSource, RemoteTrees},
 };
@@ -104,11 +105,11 @@ impl Shared {
     }
 }
 
-/// A file that was read: its path, for messages, and its bytes.
+/// A file that was read: its path, for messages, and what it holds.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) path: Arc<Path>,
-    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) content: Content,
 }
 
 /// What an entry of `resources` leads to.
@@ -210,9 +211,9 @@ impl Loader {
             LoadRestriction::RootOnly => Bounds::Within(self.root()),
             LoadRestriction::None => Bounds::Anywhere,
         };
-        let bytes = Arc::new(self.files.tree.read(&path, bounds)?);
-        let file = File { path: Arc::from(path.as_path()), bytes };
-        if file.bytes.len() <= MAX_CACHED_SIZE {
+        let content = Content::from(&self.files.tree.read(&path, bounds)?[..]);
+        let file = File { path: Arc::from(path.as_path()), content };
+        if file.content.as_bytes().len() <= MAX_CACHED_SIZE {
             self.cache().insert(path, (self.root().clone(), file.clone()));
         }
         Ok(file)

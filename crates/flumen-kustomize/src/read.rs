@@ -1,4 +1,4 @@
-//! From the bytes of a manifest file to resources.
+//! From the content of a manifest file to resources.
 //!
 //! kustomize cuts a file at its `---` lines before any YAML is read, takes the first document of
 //! each piece, and unwraps lists. The cut is textual, so it happens inside block scalars too; being
@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     build_annotations::{self, INTERNAL},
+    content::Content,
     error::{Error, Result},
     id::meta_text,
     resource::Resource,
@@ -23,9 +24,13 @@ use crate::{
 type ReadDocument = fn(&Text, u32, &Budget) -> Result<Option<Node>, flumen_yaml::Error>;
 
 /// Reads all resources of a file or of an inline text that begins at `first_line` of the file.
-pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
-    let mut resources = resources_with(flumen_yaml::read_resource, bytes, file, first_line)?;
-    if let Ok(text) = std::str::from_utf8(bytes) {
+pub(crate) fn resources(
+    content: &Content,
+    file: &Arc<Path>,
+    first_line: u32,
+) -> Result<Vec<Resource>> {
+    let mut resources = resources_with(flumen_yaml::read_resource, content, file, first_line)?;
+    if let Some(text) = content.as_str() {
         share_hints(&mut resources, Hints::of_target(text, first_line));
     }
     Ok(resources)
@@ -34,17 +39,21 @@ pub(crate) fn resources(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Resu
 /// Fails unless the file holds manifests. That they cannot be printed, because a key stands twice, is a
 /// mistake that kustomize makes out later.
 pub fn check_manifests(bytes: &[u8], file: &Path) -> Result<()> {
-    nodes(flumen_yaml::read_lenient, bytes, file, 1).map(|_| ())
+    nodes(flumen_yaml::read_lenient, &Content::from(bytes), file, 1).map(|_| ())
 }
 
 /// Reads merge patches. They are never printed, so keys may repeat (the first one counts) and need
 /// not be strings.
-pub(crate) fn patches(bytes: &[u8], file: &Arc<Path>, first_line: u32) -> Result<Vec<Resource>> {
-    let mut patches = resources_with(flumen_yaml::read_lenient, bytes, file, first_line)?;
+pub(crate) fn patches(
+    content: &Content,
+    file: &Arc<Path>,
+    first_line: u32,
+) -> Result<Vec<Resource>> {
+    let mut patches = resources_with(flumen_yaml::read_lenient, content, file, first_line)?;
     for patch in &mut patches {
         keep_first_of_each_key(patch.node_mut());
     }
-    if let Ok(text) = flumen_yaml::decode(bytes) {
+    if let Ok(text) = content.decode() {
         let hints = Hints::of_patch(&text, first_line, patches.iter().map(Resource::node));
         share_hints(&mut patches, hints);
     }
@@ -74,11 +83,11 @@ fn keep_first_of_each_key(node: &mut Node) {
 
 fn resources_with(
     read: ReadDocument,
-    bytes: &[u8],
+    content: &Content,
     file: &Arc<Path>,
     first_line: u32,
 ) -> Result<Vec<Resource>> {
-    let nodes = nodes(read, bytes, file, first_line)?;
+    let nodes = nodes(read, content, file, first_line)?;
     let origin = |node: &Node| Origin {
         file: Some(Arc::clone(file)),
         pos: node.pos,
@@ -98,8 +107,8 @@ fn resources_with(
         .collect())
 }
 
-fn nodes(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
-    let documents = documents(read, bytes, file, first_line)?;
+fn nodes(read: ReadDocument, content: &Content, file: &Path, first_line: u32) -> Result<Vec<Node>> {
+    let documents = documents(read, content, file, first_line)?;
     let mut nodes = Vec::with_capacity(documents.len());
     for node in documents {
         check_metadata(&node, file)?;
@@ -109,9 +118,14 @@ fn nodes(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Resu
 }
 
 /// The documents of a file, without those that hold nothing.
-fn documents(read: ReadDocument, bytes: &[u8], file: &Path, first_line: u32) -> Result<Vec<Node>> {
+fn documents(
+    read: ReadDocument,
+    content: &Content,
+    file: &Path,
+    first_line: u32,
+) -> Result<Vec<Node>> {
     let malformed = |error: flumen_yaml::Error| malformed_yaml(&error, file);
-    let text = without_carriage_returns(flumen_yaml::decode(bytes).map_err(malformed)?);
+    let text = without_carriage_returns(content.decode().map_err(malformed)?);
     let pieces = split(&text, first_line).map_err(|(separator, line)| {
         Error::new(format!("invalid document separator: {separator}"))
             .at(file, Pos::new(line, 1))

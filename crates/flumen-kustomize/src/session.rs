@@ -239,7 +239,9 @@ impl State<'_> {
         let document = match field("path") {
             Some(path) => {
                 let file = target.loader.read(path)?;
-                let text = flumen_yaml::decode(&file.bytes)
+                let text = file
+                    .content
+                    .decode()
                     .map_err(|error| read::malformed_yaml(&error, &file.path))?;
                 self.has_own_schema = true;
                 Some(text)

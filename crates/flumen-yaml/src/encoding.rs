@@ -29,6 +29,15 @@ pub fn decode(bytes: &[u8]) -> Result<Text, Error> {
     }
 }
 
+/// [`decode`] for bytes that are known to be UTF-8: the result shares them.
+pub fn decode_text(text: &Text) -> Result<Text, Error> {
+    if text.len() > MAX_INPUT {
+        return Err(too_large(MAX_INPUT, Pos::new(1, 1)));
+    }
+    let marked = text.as_bytes().starts_with(MARK_UTF8);
+    Ok(if marked { text.sub(MARK_UTF8.len()..text.len()) } else { text.clone() })
+}
+
 #[cold]
 pub(crate) fn too_large(limit: usize, pos: Pos) -> Error {
     Error::new(format!("the text is too large: the limit is {limit} bytes"), pos)

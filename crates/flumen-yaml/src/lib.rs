@@ -32,7 +32,7 @@ pub use budget::Budget;
 pub use canonical::{Canonical, canonical, same_value};
 pub use compose::{Events, events, read, read_lenient, read_resource};
 pub use emit::{EmitError, Unprintable, emit};
-pub use encoding::decode;
+pub use encoding::{decode, decode_text};
 pub use error::Error;
 pub use json::{to_json, to_json_pretty};
 pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};

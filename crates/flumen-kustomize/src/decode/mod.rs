@@ -18,6 +18,7 @@ use flumen_yaml::{Budget, Node, Pos, Scalar, Style, Tag, Text, Value as Tree};
 pub use self::problem::nearest;
 pub(crate) use self::problem::{Found, Problem};
 use crate::{
+    content::Content,
     error::{Context, Error},
     loader::File,
 };
@@ -73,7 +74,7 @@ pub(crate) fn decode_file<T: Default>(
     read: impl FnOnce(Value<'_>) -> Result<T>,
 ) -> crate::error::Result<T> {
     let node =
-        first_document(&file.bytes, &file.path).within(|| "error converting YAML to JSON")?;
+        first_document(&file.content, &file.path).within(|| "error converting YAML to JSON")?;
     if node.is_null() {
         return Ok(T::default());
     }
@@ -83,8 +84,9 @@ pub(crate) fn decode_file<T: Default>(
 pub(crate) const WHILE_DECODING: &str = "error unmarshaling JSON: while decoding JSON";
 
 /// The first document of a file, null if it has none. The others are not looked at.
-pub(crate) fn first_document(bytes: &[u8], file: &Path) -> crate::error::Result<Node> {
-    flumen_yaml::decode(bytes)
+pub(crate) fn first_document(content: &Content, file: &Path) -> crate::error::Result<Node> {
+    content
+        .decode()
         .and_then(|text| flumen_yaml::read_lenient(&text, 1, &Budget::default()))
         .map(|node| node.unwrap_or_else(Node::null))
         .map_err(|error| Error::new(error.to_string()).at(file, error.pos()))

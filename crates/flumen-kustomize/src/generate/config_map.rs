@@ -4,9 +4,10 @@ use flumen_yaml::{Entry, Map, Text};
 
 use super::{
     finish, manifest, mapping,
-    pairs::{self, Content, base64, value},
+    pairs::{self, base64, value},
 };
 use crate::{
+    content::Content,
     error::{Error, Result},
     kustomization::fields::{GeneratorArgs, GeneratorOptions},
     resmap::ResMap,

@@ -3,41 +3,17 @@
 //! Values may be secrets. Messages name keys, files and lines, never a value, and a literal that has
 //! no key is not repeated.
 
-use std::sync::Arc;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flumen_yaml::{Node, Style, Text};
 
 use crate::{
+    content::Content,
     error::{Context, Error, Result},
     kustomization::fields::{GeneratorArgs, Located},
     loader::printable,
     scalar::{self, new_string},
     transform::Scene,
 };
-
-/// A value: text if it is UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Content {
-    Text(Text),
-    Bytes(Arc<Vec<u8>>),
-}
-
-impl Content {
-    fn new(bytes: &Arc<Vec<u8>>) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::Text(Text::from(text)),
-            Err(_) => Self::Bytes(Arc::clone(bytes)),
-        }
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        }
-    }
-}
 
 /// What a generator may hold. A server takes a megabyte, so this is no loss, and a build that meets
 /// a core dump by accident does not hold several copies of it.
@@ -66,7 +42,7 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
     for source in &args.envs {
         let file =
             scene.loader.read(&source.text).within(|| named("env source files", &args.envs))?;
-        read_env(&file.bytes, &mut pairs)
+        read_env(file.content.as_bytes(), &mut pairs)
             .map_err(|problem| Error::new(format!("'{}': {problem}", source.text)))
             .within(|| named("env source files", &args.envs))?;
     }
@@ -86,7 +62,7 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
             .map_err(Error::new)
             .within(|| named("file sources", &args.files))?;
         let file = scene.loader.read(path).within(|| named("file sources", &args.files))?;
-        bytes += file.bytes.len();
+        bytes += file.content.as_bytes().len();
         if bytes > MAX_BYTES {
             return Err(Error::new(format!(
                 "the files of '{}' are too large: more than {} MiB with '{}'",
@@ -96,7 +72,7 @@ fn read(args: &GeneratorArgs, scene: &Scene<'_>) -> Result<Vec<(Text, Content)>>
             ))
             .hint("a server takes at most 1 MiB in one object"));
         }
-        pairs.push((Text::from(key), Content::new(&file.bytes)));
+        pairs.push((Text::from(key), file.content));
     }
     Ok(pairs)
 }

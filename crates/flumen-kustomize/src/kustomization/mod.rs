@@ -34,7 +34,7 @@ pub(crate) fn load(
     warnings: &mut Vec<String>,
 ) -> Result<(Arc<Path>, Kustomization)> {
     let file = find(loader)?;
-    let node = first_document(&file.bytes, &file.path)
+    let node = first_document(&file.content, &file.path)
         .map_err(|error| if may_hold_secrets(&file) { error.keep_private() } else { error })
         .within(|| "invalid Kustomization")?;
     let kustomization = parse(&node, &file.path, loader.root(), warnings)?;
@@ -46,8 +46,9 @@ fn may_hold_secrets(file: &File) -> bool {
     const FIELD: &[u8] = b"secretGenerator";
     /// Nobody writes a larger one by hand, and looking would take long.
     const SEARCHED: usize = 1 << 20;
-    file.bytes.len() > SEARCHED
-        || file.bytes.windows(FIELD.len()).any(|text| text.eq_ignore_ascii_case(FIELD))
+    let bytes = file.content.as_bytes();
+    bytes.len() > SEARCHED
+        || bytes.windows(FIELD.len()).any(|text| text.eq_ignore_ascii_case(FIELD))
 }
 
 fn find(loader: &Loader) -> Result<File> {

@@ -3,11 +3,11 @@
 use flumen_fs::MemoryTree;
 
 use super::*;
-use crate::loader::LoadRestriction;
+use crate::{content::Content, loader::LoadRestriction};
 
 fn parsed(text: &str, warnings: &mut Vec<String>) -> Result<Kustomization> {
     let file = Path::new("/app/kustomization.yaml");
-    let node = first_document(text.as_bytes(), file)?;
+    let node = first_document(&Content::from(text.as_bytes()), file)?;
     parse(&node, file, Path::new("/app"), warnings)
 }
 

@@ -1,11 +1,12 @@
 //! Recognising what is not on this machine, and fetching it where the caller allows that.
 
-use std::{borrow::Cow, fmt::Write as _, sync::Arc};
+use std::{borrow::Cow, fmt::Write as _};
 
 use sha2::{Digest as _, Sha256};
 
 use super::{File, Shared, repository::Repository};
 use crate::{
+    content::Content,
     error::{Error, Result},
     remote::{RemoteError, RemoteSource, RemoteTree},
 };
@@ -36,7 +37,7 @@ impl Shared {
                 }
                 self.record(RemoteSource { url: url.clone(), reference: None, revision });
                 let path: std::path::PathBuf = url.into();
-                Ok(File { path: path.into(), bytes: Arc::new(bytes) })
+                Ok(File { path: path.into(), content: Content::from(&bytes[..]) })
             }
             Err(error) => {
                 let error = explain(url, error);

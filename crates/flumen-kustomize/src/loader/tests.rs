@@ -27,7 +27,7 @@ fn app() -> Loader {
 #[track_caller]
 fn check_read(loader: &Loader, path: &str, expected: std::result::Result<&str, &str>) {
     let got = loader.read(path);
-    let got = got.as_ref().map(|file| file.bytes.as_slice()).map_err(ToString::to_string);
+    let got = got.as_ref().map(|file| file.content.as_bytes()).map_err(ToString::to_string);
     let expected = expected.map(str::as_bytes).map_err(str::to_owned);
     assert_eq!(got, expected, "reading {path:?}");
 }

@@ -16,6 +16,7 @@ use self::config::{
 };
 pub(crate) use self::run::check_unchanged;
 use crate::{
+    content::Content,
     decode::{Mode, Result as Read, Value, WHILE_DECODING, decode, decode_file, nearest},
     error::{Context, Error, Result},
     generate::IamPolicyArgs,
@@ -231,7 +232,7 @@ impl Source<'_> {
         }
         if !patches.text.is_empty() {
             // What is meant as a patch and is none must not be taken for the name of a file.
-            read::resources(patches.text.as_bytes(), self.file, patches.pos.line)?;
+            read::resources(&Content::from(&patches.text), self.file, patches.pos.line)?;
             paths.push(patches);
         }
         Ok(paths)

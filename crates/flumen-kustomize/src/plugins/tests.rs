@@ -1,7 +1,7 @@
 //! Expectations are what kustomize 5.8.1 says to the same configuration.
 
 use super::*;
-use crate::transform::stage::on_stage;
+use crate::{content::Content, transform::stage::on_stage};
 
 fn loaded(kind: &str, config: &str, files: &[(&str, &[u8])]) -> Result<Plugin> {
     let text = format!("apiVersion: builtin\nkind: {kind}\nmetadata: {{name: p}}\n{config}");
@@ -11,7 +11,7 @@ fn loaded(kind: &str, config: &str, files: &[(&str, &[u8])]) -> Result<Plugin> {
 fn manifest(text: &str, files: &[(&str, &[u8])]) -> Result<Plugin> {
     on_stage(files, |scene| {
         let file = Arc::from(Path::new("/app/plugin.yaml"));
-        let resources = read::resources(text.as_bytes(), &file, 1)?;
+        let resources = read::resources(&Content::from(text.as_bytes()), &file, 1)?;
         load(resources.first().expect("a manifest"), scene)
     })
 }

@@ -66,7 +66,7 @@ fn load<'a>(entry: &'a ReplacementField, scene: &Scene<'_>) -> Result<Cow<'a, [R
         );
     }
     let file = scene.loader.read(&entry.path).map_err(|error| error.at(scene.file, entry.pos))?;
-    let node = first_document(&file.bytes, &file.path)?;
+    let node = first_document(&file.content, &file.path)?;
     let read = |node: &Node| decode(node, &file.path, Mode::AUXILIARY, tables::replacement);
     let list = match &node.value {
         Value::Seq(items) => items.iter().map(read).collect::<Result<Vec<_>>>()?,

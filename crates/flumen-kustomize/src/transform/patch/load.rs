@@ -7,6 +7,7 @@ use flumen_yaml::{Budget, Node, Text, as_yaml_1_1};
 
 use super::{Scene, json_syntax::is_json, trimmed};
 use crate::{
+    content::Content,
     error::{Error, Result},
     kustomization::fields::{Located, Patch},
     loader::printable,
@@ -58,13 +59,13 @@ impl Source {
 
     fn of_file(path: &Text, scene: &Scene<'_>) -> Result<Self> {
         let file = scene.loader.read(path)?;
-        let text = flumen_yaml::decode(&file.bytes[..])
-            .map_err(|error| read::malformed_yaml(&error, &file.path))?;
+        let text =
+            file.content.decode().map_err(|error| read::malformed_yaml(&error, &file.path))?;
         Ok(Self { text, file: file.path, first_line: 1, path: path.clone() })
     }
 
     fn resources(&self) -> Result<Vec<Resource>> {
-        read::patches(self.text.as_bytes(), &self.file, self.first_line)
+        read::patches(&Content::from(&self.text), &self.file, self.first_line)
     }
 
     /// The first document as a JSON patch, if it is a sequence.
@@ -148,7 +149,7 @@ pub(super) fn detect(source: &Source) -> Result<Loaded> {
 pub(super) fn inline_or_file(entry: &Located, scene: &Scene<'_>) -> Result<Vec<Resource>> {
     // A path is never a mapping, and reading it as one would only cost time.
     if entry.text.contains([':', '{', '#']) || entry.text.trim().is_empty() {
-        let inline = read::patches(entry.text.as_bytes(), scene.file, entry.pos.line.max(1));
+        let inline = read::patches(&Content::from(&entry.text), scene.file, entry.pos.line.max(1));
         if inline.is_ok() || entry.text.contains('\n') {
             return inline;
         }
