@@ -7,6 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Kind, omitempty::is_default};
 
+/// A kind whose status has conditions.
+pub trait Conditions: Kind {
+    fn conditions(&self) -> &[Condition];
+    fn conditions_mut(&mut self) -> &mut Vec<Condition>;
+}
+
 /// Whether the object is as its spec asks.
 pub const READY: &str = "Ready";
 /// Somebody works on it.
@@ -70,30 +76,30 @@ pub enum ConditionStatus {
 }
 
 /// The condition of this type, if the object has it.
-pub fn condition<'a>(object: &'a impl Kind, r#type: &str) -> Option<&'a Condition> {
+pub fn condition<'a>(object: &'a impl Conditions, r#type: &str) -> Option<&'a Condition> {
     object.conditions().iter().find(|condition| condition.r#type == r#type)
 }
 
-fn is_true(object: &impl Kind, r#type: &str) -> bool {
+fn is_true(object: &impl Conditions, r#type: &str) -> bool {
     condition(object, r#type).is_some_and(|found| found.status == ConditionStatus::True)
 }
 
 /// Whether the object is ready, and nobody works on it or has given up.
-pub fn is_ready(object: &impl Kind) -> bool {
+pub fn is_ready(object: &impl Conditions) -> bool {
     is_true(object, READY) && !is_stalled(object) && !is_reconciling(object)
 }
 
-pub fn is_reconciling(object: &impl Kind) -> bool {
+pub fn is_reconciling(object: &impl Conditions) -> bool {
     is_true(object, RECONCILING)
 }
 
-pub fn is_stalled(object: &impl Kind) -> bool {
+pub fn is_stalled(object: &impl Conditions) -> bool {
     is_true(object, STALLED)
 }
 
 /// Sets a condition for the present generation of the object. Its time stays as it was unless what it says changed.
 pub fn set_condition(
-    object: &mut impl Kind,
+    object: &mut impl Conditions,
     r#type: &str,
     status: ConditionStatus,
     reason: &str,
@@ -122,18 +128,18 @@ pub fn set_condition(
 }
 
 /// Says that somebody works on the object, and that it is therefore not stalled.
-pub fn mark_reconciling(object: &mut impl Kind, reason: &str, message: &str, now: Timestamp) {
+pub fn mark_reconciling(object: &mut impl Conditions, reason: &str, message: &str, now: Timestamp) {
     delete_condition(object, STALLED);
     set_condition(object, RECONCILING, ConditionStatus::True, reason, message, now);
 }
 
 /// Says that nobody works on the object until its spec changes.
-pub fn mark_stalled(object: &mut impl Kind, reason: &str, message: &str, now: Timestamp) {
+pub fn mark_stalled(object: &mut impl Conditions, reason: &str, message: &str, now: Timestamp) {
     delete_condition(object, RECONCILING);
     set_condition(object, STALLED, ConditionStatus::True, reason, message, now);
 }
 
-pub fn delete_condition(object: &mut impl Kind, r#type: &str) {
+pub fn delete_condition(object: &mut impl Conditions, r#type: &str) {
     object.conditions_mut().retain(|condition| condition.r#type != r#type);
 }
 

@@ -14,7 +14,7 @@ pub struct ExternalArtifact {
     pub status: ExternalArtifactStatus,
 }
 
-kind!(ExternalArtifact: "source.toolkit.fluxcd.io", "ExternalArtifact", "externalartifacts");
+kind!(ExternalArtifact: "source.toolkit.fluxcd.io", "v1", "ExternalArtifact", "externalartifacts");
 
 /// What the artifact comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

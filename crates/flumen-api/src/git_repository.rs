@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Artifact, Condition, GoDuration, LocalReference, Metadata,
-    kind::kind,
+    kind::kind, reconciled::reconciled,
     oci_repository::DEFAULT_TIMEOUT,
     omitempty::{self, is_default},
 };
@@ -18,7 +18,8 @@ pub struct GitRepository {
     pub status: GitRepositoryStatus,
 }
 
-kind!(GitRepository: "source.toolkit.fluxcd.io", "GitRepository", "gitrepositories");
+kind!(GitRepository: "source.toolkit.fluxcd.io", "v1", "GitRepository", "gitrepositories");
+reconciled!(GitRepository);
 
 /// Which commit to fetch, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Condition, Metadata};
+use crate::Metadata;
 
 /// A kind of custom resource.
 pub trait Kind: Serialize + DeserializeOwned + Clone + fmt::Debug + Send + Sync + 'static {
@@ -16,9 +16,7 @@ pub trait Kind: Serialize + DeserializeOwned + Clone + fmt::Debug + Send + Sync 
 
     fn metadata(&self) -> &Metadata;
     fn metadata_mut(&mut self) -> &mut Metadata;
-    fn conditions(&self) -> &[Condition];
-    fn conditions_mut(&mut self) -> &mut Vec<Condition>;
-    /// The status as a server takes it.
+    /// Returns the status as a server takes it.
     fn status(&self) -> Result<Value, serde_json::Error>;
 
     /// Group and version, as objects have them.
@@ -27,12 +25,12 @@ pub trait Kind: Serialize + DeserializeOwned + Clone + fmt::Debug + Send + Sync 
     }
 }
 
-/// Implements [`Kind`] for a struct with `metadata`, `spec` and `status`.
+/// Implements [`Kind`] and [`Conditions`](crate::Conditions) for a struct with `metadata`, `spec` and `status`.
 macro_rules! kind {
-    ($type:ty: $group:literal, $kind:literal, $plural:literal) => {
+    ($type:ty: $group:literal, $version:literal, $kind:literal, $plural:literal) => {
         impl $crate::Kind for $type {
             const GROUP: &'static str = $group;
-            const VERSION: &'static str = "v1";
+            const VERSION: &'static str = $version;
             const KIND: &'static str = $kind;
             const PLURAL: &'static str = $plural;
 
@@ -44,16 +42,18 @@ macro_rules! kind {
                 &mut self.metadata
             }
 
+            fn status(&self) -> Result<::serde_json::Value, ::serde_json::Error> {
+                ::serde_json::to_value(&self.status)
+            }
+        }
+
+        impl $crate::Conditions for $type {
             fn conditions(&self) -> &[$crate::Condition] {
                 &self.status.conditions
             }
 
             fn conditions_mut(&mut self) -> &mut Vec<$crate::Condition> {
                 &mut self.status.conditions
-            }
-
-            fn status(&self) -> Result<::serde_json::Value, ::serde_json::Error> {
-                ::serde_json::to_value(&self.status)
             }
         }
     };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     GoDuration, KeyReference, LocalReference, Metadata, ObjectReference,
-    kind::kind,
+    kind::kind, reconciled::reconciled,
     omitempty::{self, is_default},
 };
 
@@ -31,7 +31,8 @@ pub struct Kustomization {
     pub status: KustomizationStatus,
 }
 
-kind!(Kustomization: "kustomize.toolkit.fluxcd.io", "Kustomization", "kustomizations");
+kind!(Kustomization: "kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations");
+reconciled!(Kustomization);
 
 impl Kustomization {
     /// The namespace of the source.

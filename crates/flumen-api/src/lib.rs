@@ -17,6 +17,7 @@ mod kustomization;
 mod metadata;
 mod oci_repository;
 mod omitempty;
+mod reconciled;
 mod reference;
 mod revision;
 #[cfg(feature = "schema")]
@@ -25,7 +26,7 @@ mod summary;
 
 pub use artifact::Artifact;
 pub use conditions::{
-    Condition, ConditionStatus, READY, RECONCILING, STALLED, condition, delete_condition, is_ready,
+    Condition, ConditionStatus, Conditions, READY, RECONCILING, STALLED, condition, delete_condition, is_ready,
     is_reconciling, is_stalled, mark_reconciling, mark_stalled, set_condition,
 };
 #[cfg(feature = "schema")]
@@ -50,6 +51,7 @@ pub use oci_repository::{
     LayerOperation, LayerSelector, OciProvider, OciReference, OciRepository, OciRepositorySpec,
     OciRepositoryStatus, OciVerification, OciVerificationProvider, OidcIdentity,
 };
+pub use reconciled::Reconciled;
 pub use reference::{KeyReference, LocalReference, ObjectReference};
 pub use revision::{Revision, modern_revision};
 pub use summary::{Summary, summarize};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Artifact, Condition, GoDuration, LocalReference, Metadata,
-    kind::kind,
+    kind::kind, reconciled::reconciled,
     omitempty::{self, is_default},
 };
 
@@ -22,7 +22,8 @@ pub struct OciRepository {
     pub status: OciRepositoryStatus,
 }
 
-kind!(OciRepository: "source.toolkit.fluxcd.io", "OCIRepository", "ocirepositories");
+kind!(OciRepository: "source.toolkit.fluxcd.io", "v1", "OCIRepository", "ocirepositories");
+reconciled!(OciRepository);
 
 /// Which artifact to pull, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{Condition, ConditionStatus, Kind, set_condition};
+use crate::{Condition, ConditionStatus, Conditions, set_condition};
 
 /// What is summed up, and how.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct Summary<'a> {
 }
 
 /// Sets the target from the most urgent of the conditions. Without any of them, nothing is set.
-pub fn summarize(object: &mut impl Kind, summary: Summary<'_>, now: Timestamp) {
+pub fn summarize(object: &mut impl Conditions, summary: Summary<'_>, now: Timestamp) {
     let rank = |condition: &Condition| {
         let negative = summary.negative.contains(&condition.r#type.as_str());
         Urgency::of(condition.status, negative)
