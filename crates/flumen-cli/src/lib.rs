@@ -34,6 +34,8 @@ mod live_view;
 mod local_controller;
 mod local_delivery;
 mod local_sources;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod math;
 mod memory;
 mod merged_kubeconfig;
 mod output;
@@ -57,6 +59,7 @@ mod verify_args;
 
 use std::{ffi::OsString, process::ExitCode};
 
+pub use crate::memory::Allocator;
 use crate::{cli::Cli, ui::Ui};
 
 /// Runs the command that `args` (the program's name first) ask for.

@@ -1,8 +1,7 @@
 use std::process::ExitCode;
 
-/// Why this one is in the workspace's manifest.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: flumen_cli::Allocator = flumen_cli::Allocator;
 
 fn main() -> ExitCode {
     flumen_cli::run(std::env::args_os())
