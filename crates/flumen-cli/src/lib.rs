@@ -34,6 +34,8 @@ mod live_view;
 mod local_controller;
 mod local_delivery;
 mod local_sources;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod math;
 mod memory;
 mod merged_kubeconfig;
 mod output;
@@ -55,15 +57,16 @@ mod tree_view;
 mod ui;
 mod verify_args;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::ffi::OsString;
 
+pub use crate::memory::Allocator;
 use crate::{cli::Cli, ui::Ui};
 
-/// Runs the command that `args` (the program's name first) ask for.
-pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the command that `args` (the program's name first) ask for, and returns the exit status.
+pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
     let ui = Ui::new();
     match Cli::parse(args).and_then(|cli| commands::run(&cli, &ui)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => error.report(&ui),
     }
 }
