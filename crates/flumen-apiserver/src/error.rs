@@ -3,6 +3,7 @@
 use std::fmt;
 
 use flumen_fields::FieldError;
+use flumen_serve::Rejection;
 use serde_json::{Map, Value, json};
 
 /// Why a request failed. Cheap to pass around; there is one for every failure a client can see.
@@ -274,5 +275,15 @@ fn of(group: &str, kind: &str, name: &str) -> Details {
         group: group.to_owned(),
         kind: kind.to_owned(),
         ..Details::default()
+impl From<Rejection> for ApiError {
+    fn from(rejection: Rejection) -> Self {
+        let why = rejection.to_string();
+        match rejection {
+            Rejection::MissingHost | Rejection::MalformedHost => Self::bad_request(why),
+            Rejection::ForeignHost | Rejection::ForeignOrigin => Self::forbidden("", "", "", &why),
+        }
+    }
+}
+
     }
 }

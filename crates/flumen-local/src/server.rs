@@ -81,7 +81,6 @@ impl ApiServer {
             ServerOptions {
                 address: options.address,
                 tls: options.tls,
-                names: Vec::new(),
                 certificate: options.certificate,
                 auth: AuthOptions {
                     tokens: options.tokens,

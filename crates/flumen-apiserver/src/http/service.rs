@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_serve::Guard;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::{
     HeaderValue, Method, Request, Response,
@@ -24,9 +25,7 @@ use tokio::{
 
 use super::{
     asked::Asked,
-    body, encode,
-    guard::HostNames,
-    health,
+    body, encode, health,
     negotiate::{self, Abilities, Accepted, Encoding, Endpoint},
     protobuf, respond,
     respond::Body,
@@ -51,7 +50,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Front {
     api: Api,
     auth: Auth,
-    hosts: HostNames,
+    guard: Guard,
     discovery: Discovery,
     openapi: OpenApi,
     requests: Arc<Semaphore>,
@@ -60,11 +59,11 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    pub(crate) fn new(api: Api, auth: Auth, hosts: HostNames) -> Self {
+    pub(crate) fn new(api: Api, auth: Auth, guard: Guard) -> Self {
         Self {
             api,
             auth,
-            hosts,
+            guard,
             discovery: Discovery::default(),
             openapi: OpenApi::default(),
             requests: Arc::new(Semaphore::new(REQUESTS)),
@@ -97,8 +96,8 @@ impl Front {
         presented: &Presented,
     ) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        if let Err(error) = self.hosts.check(&parts.uri, &parts.headers) {
-            return respond::error(&error, Encoding::Json);
+        if let Err(rejection) = self.guard.check(&parts.uri, &parts.headers) {
+            return respond::error(&rejection.into(), Encoding::Json);
         }
         let asked = match Asked::of(parts) {
             Ok(asked) => asked,

@@ -56,7 +56,7 @@ fn client(name: Option<&str>) -> CertificateParams {
 
 async fn serve(authority: &Authority) -> Server {
     let names = vec!["127.0.0.1".to_owned()];
-    let own = authority.sign(&CertificateParams::new(names.clone()).expect("names"));
+    let own = authority.sign(&CertificateParams::new(names).expect("names"));
     let own = ServingCertificate::from_pem(&own.certificate, &own.key).expect("a certificate");
     let store = Store::in_memory(Options::default()).expect("a store");
     let auth = AuthOptions {
@@ -68,7 +68,6 @@ async fn serve(authority: &Authority) -> Server {
         address: "127.0.0.1:0".parse().expect("an address"),
         tls: true,
         certificate: Some(own),
-        names,
         auth,
         state: StateDir(None),
     };

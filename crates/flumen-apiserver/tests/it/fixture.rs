@@ -61,7 +61,6 @@ impl Fixture {
             address: "127.0.0.1:0".parse().expect("it works"),
             tls: false,
             certificate: None,
-            names: Vec::new(),
             auth,
             state: StateDir(None),
         };
