@@ -1,72 +1,89 @@
-//! Small HTTP servers for those who look after the controller: metrics, and whether it is well.
+//! Small HTTP servers for those who run the controller: metrics, and whether it is ready.
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
-use flumen_serve::{Limits, Running, Silence, serve};
-use http_body_util::Full;
-use hyper::{
-    Method, Request, Response, StatusCode,
-    body::{Bytes, Incoming},
-    header::{CONTENT_TYPE, HeaderValue},
-    service::service_fn,
+use axum::{
+    Router,
+    http::{StatusCode, header::CONTENT_TYPE},
+    routing::get,
 };
+use flumen_serve::{Limits, Running, Silence, serve_router};
 use tokio::net::TcpListener;
-
-use crate::{Controller, metrics};
-
-const LIMITS: Limits = Limits {
-    connections: 64,
-    handshake: Duration::from_secs(10),
-    head: Duration::from_secs(10),
-    silence: Silence::Short(Duration::from_secs(30)),
-    ping: None,
-};
 
 /// Where something is served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listen {
     #[default]
     Nowhere,
-    /// Here, unless somebody else is there already: nobody has asked for it by name.
+    /// Here, unless the address is taken: it is only a default.
     IfFree(SocketAddr),
     At(SocketAddr),
 }
 
-/// The servers, for as long as they are kept.
+/// The running servers.
 #[derive(Debug, Default)]
 pub(crate) struct Endpoints(Vec<Running>);
 
+/// An address that was asked for and cannot be served.
+type Failure = (SocketAddr, io::Error);
+
 impl Endpoints {
-    /// The error is that of an address that was asked for.
-    pub(crate) async fn serve(
-        controller: &Arc<Controller>,
-    ) -> Result<Self, (SocketAddr, io::Error)> {
-        let mut running = Vec::new();
-        let options = &controller.options;
-        let of_metrics = controller.clone();
-        let metrics = move |path: &str| {
-            (path == "/metrics").then(|| {
-                let text = of_metrics.metrics.text(&of_metrics.queue, &of_metrics.client);
-                (StatusCode::OK, metrics::CONTENT_TYPE, text)
-            })
-        };
-        running.extend(listen("metrics", options.metrics_at, metrics).await?);
-        let of_health = controller.clone();
-        let health = move |path: &str| {
-            let is_well = match path.trim_end_matches('/') {
-                "/healthz" => true,
-                "/readyz" => of_health.is_known(),
-                _ => return None,
-            };
-            let (status, text) = if is_well {
+    /// Serves `/metrics` with the text of each moment.
+    pub(crate) async fn serve_metrics(
+        &mut self,
+        place: Listen,
+        content_type: &'static str,
+        text: impl Fn() -> String + Clone + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let metrics = get(async move || ([(CONTENT_TYPE, content_type)], text()));
+        self.serve("metrics", place, Router::new().route("/metrics", metrics)).await
+    }
+
+    /// Serves `/healthz`, which succeeds while the process runs, and `/readyz`.
+    pub(crate) async fn serve_health(
+        &mut self,
+        place: Listen,
+        is_ready: impl Fn() -> bool + Clone + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let alive = get(async || "ok");
+        let ready = get(async move || {
+            if is_ready() {
                 (StatusCode::OK, "ok")
             } else {
                 (StatusCode::SERVICE_UNAVAILABLE, "does not know yet what there is")
-            };
-            Some((status, "text/plain; charset=utf-8", text.to_owned()))
+            }
+        });
+        let router = Router::new()
+            .route("/healthz", alive.clone())
+            .route("/healthz/", alive)
+            .route("/readyz", ready.clone())
+            .route("/readyz/", ready);
+        self.serve("health", place, router).await
+    }
+
+    async fn serve(
+        &mut self,
+        what: &'static str,
+        place: Listen,
+        router: Router,
+    ) -> Result<(), Failure> {
+        let (address, is_asked_for) = match place {
+            Listen::Nowhere => return Ok(()),
+            Listen::IfFree(address) => (address, false),
+            Listen::At(address) => (address, true),
         };
-        running.extend(listen("health", options.health_at, health).await?);
-        Ok(Self(running))
+        let failed = |error| (address, error);
+        let listener = match TcpListener::bind(address).await {
+            Err(error) if !is_asked_for && error.kind() == io::ErrorKind::AddrInUse => {
+                tracing::warn!(%address, what, "is not served: the address is taken");
+                return Ok(());
+            }
+            bound => bound.map_err(failed)?,
+        };
+        let running = serve_router(listener, None, limits(), &[], router).map_err(failed)?;
+        tracing::debug!(address = %running.address(), what, "is served");
+        self.0.push(running);
+        Ok(())
     }
 
     pub(crate) async fn shutdown(self) {
@@ -76,46 +93,69 @@ impl Endpoints {
     }
 }
 
-/// What is answered to a path, if there is something.
-type Answer = Option<(StatusCode, &'static str, String)>;
-
-async fn listen(
-    what: &'static str,
-    place: Listen,
-    answer: impl Fn(&str) -> Answer + Clone + Send + Sync + 'static,
-) -> Result<Option<Running>, (SocketAddr, io::Error)> {
-    let (address, is_asked_for) = match place {
-        Listen::Nowhere => return Ok(None),
-        Listen::IfFree(address) => (address, false),
-        Listen::At(address) => (address, true),
-    };
-    let listener = match TcpListener::bind(address).await {
-        Ok(listener) => listener,
-        Err(error) if !is_asked_for && error.kind() == io::ErrorKind::AddrInUse => {
-            tracing::warn!(%address, what, "is not served: the address is taken");
-            return Ok(None);
-        }
-        Err(error) => return Err((address, error)),
-    };
-    let running = serve(listener, None, LIMITS, move |_| {
-        let answer = answer.clone();
-        service_fn(move |request| {
-            let response = respond(&request, &answer);
-            async move { Ok::<_, Infallible>(response) }
-        })
-    });
-    let running = running.map_err(|error| (address, error))?;
-    tracing::debug!(address = %running.address(), what, "is served");
-    Ok(Some(running))
+/// Few clients ask, and all that they ask for is short.
+fn limits() -> Limits {
+    let silence = Silence::Short(Duration::from_secs(30));
+    Limits { connections: 64, silence, ..Limits::default() }
 }
 
-fn respond(request: &Request<Incoming>, answer: impl Fn(&str) -> Answer) -> Response<Full<Bytes>> {
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let answer = if is_read { answer(request.uri().path()) } else { None };
-    let (status, content_type, text) =
-        answer.unwrap_or((StatusCode::NOT_FOUND, "text/plain; charset=utf-8", String::new()));
-    let mut response = Response::new(Full::from(text));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
+
+    use super::*;
+
+    /// The answer to a request with these headers.
+    async fn get(address: SocketAddr, path: &str, headers: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.expect("it listens");
+        let head = format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.expect("it is sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("it is text");
+        answer
+    }
+
+    #[tokio::test]
+    async fn metrics_and_health_are_served_to_this_machine_and_to_no_page() {
+        let free = Listen::At(([127, 0, 0, 1], 0).into());
+        let is_ready = Arc::new(AtomicBool::new(false));
+        let ready = Arc::clone(&is_ready);
+        let mut endpoints = Endpoints::default();
+        let measured = endpoints.serve_metrics(free, "text/x-metrics", || "metric 1".to_owned());
+        measured.await.expect("it is served");
+        let judged = endpoints.serve_health(free, move || ready.load(Ordering::Relaxed));
+        judged.await.expect("it is served");
+        let [metrics, health] = [0, 1].map(|place| endpoints.0[place].address());
+
+        let answer = get(metrics, "/metrics", "Host: localhost").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/x-metrics\r\n"),
+            "{answer}"
+        );
+        assert!(answer.ends_with("\r\n\r\nmetric 1"), "{answer}");
+        for (path, status) in [("/healthz", 200), ("/readyz", 503), ("/readyz/", 503), ("/", 404)] {
+            let answer = get(health, path, "Host: localhost").await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+        }
+        is_ready.store(true, Ordering::Relaxed);
+        assert!(get(health, "/readyz", "Host: localhost").await.ends_with("\r\n\r\nok"));
+
+        let rebound = "Host: evil.example.com";
+        let foreign = "Host: localhost\r\nOrigin: http://evil.example.com";
+        for (address, path) in [(metrics, "/metrics"), (health, "/healthz")] {
+            for headers in [rebound, foreign] {
+                let answer = get(address, path, headers).await;
+                assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+            }
+        }
+        endpoints.shutdown().await;
+    }
 }

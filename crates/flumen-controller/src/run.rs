@@ -26,7 +26,7 @@ use crate::{
     assemble::{Assembled, assemble},
     election::Candidate,
     endpoints::Endpoints,
-    kustomization, moved,
+    kustomization, metrics, moved,
     queue::Next,
     rivals::{self, Rival},
     sources::{self, local},
@@ -100,7 +100,7 @@ pub async fn run(
     let Assembled { controller, mut background, mut posting } =
         assemble(client, options, local_sources, &storage)?;
 
-    let endpoints = Endpoints::serve(&controller).await.map_err(not_served)?;
+    let endpoints = serve_endpoints(&controller).await.map_err(not_served)?;
     let mut stop = pin!(stop);
     let mut candidate = Candidate::of(&controller);
     let elected = tokio::select! {
@@ -144,7 +144,10 @@ async fn lead(
 ) -> Result<(), RunError> {
     // Others must not look for artifacts where nobody stores them.
     let server = match controller.options.serve_at {
-        Some(address) => Some(serve_artifacts(address, storage).await.map_err(not_served)?),
+        Some(address) => {
+            let host = &controller.options.advertised_host;
+            Some(serve_artifacts(address, storage, host).await.map_err(not_served)?)
+        }
         None => None,
     };
     let lost = pin!(async {
@@ -225,12 +228,25 @@ fn not_served((address, source): (SocketAddr, io::Error)) -> RunError {
     RunError::Serve { address, source }
 }
 
+async fn serve_endpoints(
+    controller: &Arc<Controller>,
+) -> Result<Endpoints, (SocketAddr, io::Error)> {
+    let Options { metrics_at, health_at, .. } = controller.options;
+    let (measured, watched) = (Arc::clone(controller), Arc::clone(controller));
+    let text = move || measured.metrics.text(&measured.queue, &measured.client);
+    let mut endpoints = Endpoints::default();
+    endpoints.serve_metrics(metrics_at, metrics::CONTENT_TYPE, text).await?;
+    endpoints.serve_health(health_at, move || watched.is_known()).await?;
+    Ok(endpoints)
+}
+
 async fn serve_artifacts(
     address: SocketAddr,
     storage: &Arc<Storage>,
+    advertised_host: &str,
 ) -> Result<flumen_serve::Running, (SocketAddr, io::Error)> {
     let listener = TcpListener::bind(address).await.map_err(|error| (address, error))?;
-    serve(listener, Arc::clone(storage)).map_err(|error| (address, error))
+    serve(listener, Arc::clone(storage), advertised_host).map_err(|error| (address, error))
 }
 
 /// Waits until the watches show what processes before this one have applied, lest it is tried out again.
