@@ -6,11 +6,9 @@ mod escalation;
 mod impersonation;
 mod jwt;
 mod rbac;
-mod reviews;
 mod rules;
 mod service_accounts;
 mod static_tokens;
-mod token_request;
 
 use http::{HeaderMap, Response, header::AUTHORIZATION};
 use rustls::pki_types::CertificateDer;
@@ -18,17 +16,16 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::{
-    Answer, Api, ApiError, Call, Reason, User, Verb,
+    Api, ApiError, Reason, User,
     http::{Asked, Body, RequestInfo, respond},
     state::{StateDir, StateError},
 };
-use reviews::Review;
-use service_accounts::ServiceAccounts;
 
 pub use certificates::{ClientAuthority, ClientAuthorityError};
 pub(crate) use certificates::{Presented, organizations};
 use rbac::Following;
 pub(crate) use rbac::Rbac;
+pub(crate) use service_accounts::{ACCOUNTS, Bound, Reference, ServiceAccounts};
 pub use static_tokens::{StaticTokens, TokenFileError};
 
 const AUTHENTICATED: &str = "system:authenticated";
@@ -115,7 +112,11 @@ impl Auth {
     }
 
     /// The user of a token for one of some audiences; for this server if there are none.
-    async fn user_of_token(&self, token: &str, wanted: &[String]) -> Option<(User, Vec<String>)> {
+    pub(crate) async fn user_of_token(
+        &self,
+        token: &str,
+        wanted: &[String],
+    ) -> Option<(User, Vec<String>)> {
         let own = [self.accounts.issuer().to_owned()];
         let wanted = if wanted.is_empty() { &own } else { wanted };
         let (mut user, audiences) = match self.tokens.user(token) {
@@ -142,20 +143,12 @@ impl Auth {
         self.rbac.allows(user, info).map(drop).map_err(|why| forbidden(user, info, &why))
     }
 
-    /// Answers what is about users and tokens and not about objects.
-    pub(crate) async fn handle(&self, api: &Api, call: &Call) -> Option<Result<Answer, ApiError>> {
-        let target = &call.target;
-        if target.verb != Verb::Create {
-            return None;
-        }
-        if let Some(review) = Review::of(&target.group, &target.resource) {
-            return Some(reviews::answer(self, review, api, call).await);
-        }
-        let parts = (&*target.group, &*target.resource, &*target.subresource);
-        if parts == ("", "serviceaccounts", "token") {
-            return Some(token_request::create(&self.accounts, api, call).await);
-        }
-        None
+    pub(crate) fn rbac(&self) -> &Rbac {
+        &self.rbac
+    }
+
+    pub(crate) fn accounts(&self) -> &ServiceAccounts {
+        &self.accounts
     }
 
     /// What others need to verify tokens.

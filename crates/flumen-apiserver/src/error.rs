@@ -115,6 +115,17 @@ impl ApiError {
         self
     }
 
+    /// The server has an API at the place, but not this resource.
+    pub(crate) fn unknown_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        Self::new(404, Some(Reason::NotFound), message).with_details(Details::default())
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, Some(Reason::MethodNotAllowed), message).with_details(Details::default())
+    }
+
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, Some(Reason::BadRequest), message)
     }
@@ -264,6 +275,16 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
+impl From<Rejection> for ApiError {
+    fn from(rejection: Rejection) -> Self {
+        let why = rejection.to_string();
+        match rejection {
+            Rejection::MissingHost | Rejection::MalformedHost => Self::bad_request(why),
+            Rejection::ForeignHost | Rejection::ForeignOrigin => Self::forbidden("", "", "", &why),
+        }
+    }
+}
+
 /// `deployments.apps`, or `pods` for the core group.
 fn qualified(resource: &str, group: &str) -> String {
     if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") }
@@ -275,15 +296,5 @@ fn of(group: &str, kind: &str, name: &str) -> Details {
         group: group.to_owned(),
         kind: kind.to_owned(),
         ..Details::default()
-impl From<Rejection> for ApiError {
-    fn from(rejection: Rejection) -> Self {
-        let why = rejection.to_string();
-        match rejection {
-            Rejection::MissingHost | Rejection::MalformedHost => Self::bad_request(why),
-            Rejection::ForeignHost | Rejection::ForeignOrigin => Self::forbidden("", "", "", &why),
-        }
-    }
-}
-
     }
 }

@@ -14,11 +14,11 @@ const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 
-pub(super) const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
+pub(crate) const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
 
 /// Makes and knows tokens.
 #[derive(Debug)]
-pub(super) struct ServiceAccounts {
+pub(crate) struct ServiceAccounts {
     signer: Signer,
     /// Also the audience of tokens that name none.
     issuer: String,
@@ -42,7 +42,7 @@ pub(super) struct Claims {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Bound {
+pub(crate) struct Bound {
     pub namespace: String,
     pub serviceaccount: Reference,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,13 @@ pub(super) struct Bound {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub name: String,
     pub uid: String,
 }
 
 impl Reference {
-    pub(super) fn of(object: &Value) -> Self {
+    pub(crate) fn of(object: &Value) -> Self {
         Self { name: meta::name(object).to_owned(), uid: meta::text(object, "uid").to_owned() }
     }
 }
@@ -72,11 +72,11 @@ impl ServiceAccounts {
         Ok(Self { signer: Signer::open(state)?, issuer, client })
     }
 
-    pub(super) fn issuer(&self) -> &str {
+    pub(crate) fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    pub(super) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
@@ -85,7 +85,7 @@ impl ServiceAccounts {
     }
 
     /// A token; the claims lack nothing but what every token has.
-    pub(super) fn issue(
+    pub(crate) fn issue(
         &self,
         audiences: &[String],
         expires: i64,

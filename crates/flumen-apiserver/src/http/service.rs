@@ -36,7 +36,7 @@ use crate::{
     auth::{Auth, Presented},
     discovery::Discovery,
     openapi::OpenApi,
-    represent, rules,
+    represent, rules, verbs,
 };
 
 /// Requests in progress, watches not counted.
@@ -136,13 +136,11 @@ impl Front {
         if asked.info.resource.is_none() {
             return self.serve_document(&asked, &catalog);
         }
-        let mut query = std::mem::take(&mut asked.query);
-        let route = match route::route(&catalog, &asked.method, &asked.info, &mut query) {
+        let route = match route::route(&catalog, &mut asked) {
             Ok(route) => route,
             Err(Astray::Nothing) => return Ok(respond::nothing()),
             Err(Astray::Refused(error)) => return Err(error),
         };
-        asked.query = query;
         let accepted = accepted(&asked, &route)?;
         let (media, body) = self.body(&asked, &route, body).await?;
         let call = Call {
@@ -154,10 +152,7 @@ impl Front {
             representation: accepted.representation,
             target: route.target,
         };
-        let answer = match self.auth.handle(&self.api, &call).await {
-            Some(answer) => answer?,
-            None => self.api.handle(call).await?,
-        };
+        let answer = verbs::handle(&self.api, Some(&self.auth), &call, route.resource).await?;
         respond_to(&asked, accepted, answer, slot)
     }
 
@@ -201,7 +196,7 @@ impl Front {
         match path {
             "/" => Ok(respond::json(&Discovery::root_paths(catalog))),
             "/version" | "/version/" if asked.method != Method::GET => {
-                Err(route::method_not_allowed())
+                Err(ApiError::method_not_allowed())
             }
             "/version" | "/version/" => Ok(respond::json(&super::version())),
             "/metrics" => {

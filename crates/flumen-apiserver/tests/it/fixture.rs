@@ -94,6 +94,23 @@ impl Fixture {
         self.ask("POST", path, &["Content-Type: application/json"], &object.to_string()).await
     }
 
+    /// Begins a request of the administrator, whose body the server waits for.
+    pub(crate) async fn begin(&self, method: &str, path: &str, length: usize) -> Begun {
+        const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+        let address = self.server.address();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+             Authorization: Bearer {ADMIN_TOKEN}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\nExpect: 100-continue\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(address).await.expect("it works");
+        stream.write_all(head.as_bytes()).await.expect("it works");
+        let mut answer = [0; GO_ON.len()];
+        stream.read_exact(&mut answer).await.expect("it works");
+        assert_eq!(answer, GO_ON);
+        Begun(stream)
+    }
+
     /// A request with nothing added but what HTTP needs.
     pub(crate) async fn send(
         &self,
@@ -117,6 +134,18 @@ impl Fixture {
         let _ = stream.write_all(body).await;
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
+        parse(&answer)
+    }
+}
+
+/// A request whose head the server has accepted.
+pub(crate) struct Begun(TcpStream);
+
+impl Begun {
+    pub(crate) async fn finish(&mut self, body: &str) -> Reply {
+        self.0.write_all(body.as_bytes()).await.expect("it works");
+        let mut answer = Vec::new();
+        self.0.read_to_end(&mut answer).await.expect("it works");
         parse(&answer)
     }
 }
