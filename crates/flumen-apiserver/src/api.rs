@@ -135,7 +135,7 @@ impl Api {
     }
 
     /// Carries out a call of a user who may make it: authorisation has been asked before.
-    pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
+    pub(crate) async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let resource = self.resource(&call.target)?;
         verbs::handle(self, None, &call, resource).await
     }

@@ -25,7 +25,7 @@ pub use certificates::{ClientAuthority, ClientAuthorityError};
 pub(crate) use certificates::{Presented, organizations};
 use rbac::Following;
 pub(crate) use rbac::Rbac;
-pub(crate) use service_accounts::{ACCOUNTS, Bound, Reference, ServiceAccounts};
+pub(crate) use service_accounts::{ACCOUNTS, Bound, ISSUER, Reference, ServiceAccounts};
 pub use static_tokens::{StaticTokens, TokenFileError};
 
 const AUTHENTICATED: &str = "system:authenticated";
@@ -34,20 +34,11 @@ const ANONYMOUS: &str = "system:anonymous";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 /// Whom the server knows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AuthOptions {
     pub tokens: StaticTokens,
     /// Whose certificates tell who a client is; without one, no client is asked for a certificate.
     pub client_authority: Option<ClientAuthority>,
-    /// Who signs tokens of service accounts, and for whom they are if they do not say.
-    pub issuer: String,
-}
-
-impl Default for AuthOptions {
-    fn default() -> Self {
-        let issuer = "https://kubernetes.default.svc".to_owned();
-        Self { tokens: StaticTokens::default(), client_authority: None, issuer }
-    }
 }
 
 /// Why the server cannot know anyone.
@@ -76,8 +67,8 @@ impl Auth {
         options: AuthOptions,
         state: &StateDir,
     ) -> Result<Self, AuthError> {
-        let AuthOptions { tokens, client_authority, issuer } = options;
-        let accounts = ServiceAccounts::open(api, issuer, state)?;
+        let AuthOptions { tokens, client_authority } = options;
+        let accounts = ServiceAccounts::open(api, state)?;
         bootstrap::ensure(api).await?;
         let (rbac, following) = Rbac::follow(api).await?;
         api.set_rbac(rbac.clone());
@@ -117,7 +108,7 @@ impl Auth {
         token: &str,
         wanted: &[String],
     ) -> Option<(User, Vec<String>)> {
-        let own = [self.accounts.issuer().to_owned()];
+        let own = [ISSUER.to_owned()];
         let wanted = if wanted.is_empty() { &own } else { wanted };
         let (mut user, audiences) = match self.tokens.user(token) {
             Some(user) => {
@@ -153,13 +144,12 @@ impl Auth {
 
     /// What others need to verify tokens.
     pub(crate) fn document(&self, path: &str) -> Option<Response<Body>> {
-        let issuer = self.accounts.issuer();
         let (media_type, document) = match path {
             "/.well-known/openid-configuration" => (
                 "application/json",
                 json!({
-                    "issuer": issuer,
-                    "jwks_uri": format!("{issuer}/openid/v1/jwks"),
+                    "issuer": ISSUER,
+                    "jwks_uri": format!("{ISSUER}/openid/v1/jwks"),
                     "response_types_supported": ["id_token"],
                     "subject_types_supported": ["public"],
                     "id_token_signing_alg_values_supported": ["ES256"],

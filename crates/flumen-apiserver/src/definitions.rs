@@ -206,7 +206,7 @@ async fn delete_objects(api: &Api, name: &str) -> Result<(), ApiError> {
             .watch(&prefix, api.store().revision())
             .map_err(|error| storage::read_error(&error))?;
         loop {
-            let left = client.list(of, Select::default()).await?.items;
+            let left = client.list(of, Select::default()).await?;
             if left.is_empty() {
                 break;
             }

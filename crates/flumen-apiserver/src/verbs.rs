@@ -24,8 +24,7 @@ use std::sync::Arc;
 use self::reviews::Review;
 use crate::{Answer, Api, ApiError, Call, Resource, Target, Verb, auth::Auth, rules};
 
-pub use self::watch::{WatchEvent, WatchKind};
-pub(crate) use self::{options::WriteOptions, request::Request, watch::Watcher};
+pub(crate) use self::{options::WriteOptions, request::Request};
 
 /// Carries out a call on a resource. Questions about users need `auth`, which knows them.
 pub(crate) async fn handle(

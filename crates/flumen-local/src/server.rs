@@ -85,7 +85,6 @@ impl ApiServer {
                 auth: AuthOptions {
                     tokens: options.tokens,
                     client_authority: options.client_authority,
-                    ..AuthOptions::default()
                 },
                 state: StateDir(options.keys),
             },

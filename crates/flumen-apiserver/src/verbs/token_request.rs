@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Request, WriteOptions, body};
 use crate::{
     Answer, ApiError, Payload, ResourceName,
-    auth::{ACCOUNTS, Auth, Bound, Reference, ServiceAccounts},
+    auth::{ACCOUNTS, Auth, Bound, ISSUER, Reference, ServiceAccounts},
     clock, meta,
 };
 
@@ -35,7 +35,7 @@ pub(super) async fn create(request: &Request<'_>, auth: &Auth) -> Result<Answer,
     let seconds = object["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
     check_seconds(seconds, meta::name(&object))?;
     let audiences = match words(&object["spec"]["audiences"]) {
-        none if none.is_empty() => vec![accounts.issuer().to_owned()],
+        none if none.is_empty() => vec![ISSUER.to_owned()],
         some => some,
     };
     let bound = bound(accounts, &object, &account, &target.namespace).await?;

@@ -62,7 +62,6 @@ async fn serve(authority: &Authority) -> Server {
     let auth = AuthOptions {
         tokens: StaticTokens::parse("t0ken,admin,admin-uid").expect("tokens"),
         client_authority: Some(ClientAuthority::from_pem(&authority.pem).expect("an authority")),
-        ..AuthOptions::default()
     };
     let options = ServerOptions {
         address: "127.0.0.1:0".parse().expect("an address"),

@@ -6,6 +6,7 @@ use flumen_apiserver::{
     Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
 };
 use flumen_store::{Options, Store};
+use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -135,6 +136,36 @@ impl Fixture {
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
         parse(&answer)
+    }
+}
+
+/// A watch that was answered, and what of its text was not yet read.
+pub(crate) struct Watcher {
+    answer: Response,
+    unread: Vec<u8>,
+}
+
+impl Watcher {
+    pub(crate) async fn start(client: &Client, url: &str) -> Self {
+        let request = client.get(url).bearer_auth(ADMIN_TOKEN);
+        let answer = request.send().await.expect("the server answers");
+        assert_eq!(answer.status(), 200);
+        Self { answer, unread: Vec::new() }
+    }
+
+    pub(crate) async fn line(&mut self) -> String {
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return String::from_utf8(line).expect("text");
+            }
+            let more = self.answer.chunk().await.expect("the watch goes on");
+            self.unread.extend_from_slice(&more.expect("the watch does not end"));
+        }
+    }
+
+    pub(crate) async fn event(&mut self) -> Value {
+        serde_json::from_str(&self.line().await).expect("JSON")
     }
 }
 
