@@ -6,7 +6,7 @@
 //!                                  └ flumen-store
 //! ```
 //!
-//! Everything that is asked of the server is a [`Call`], whether it came over the network or from a
+//! Everything that is asked of the server is a `Call`, whether it came over the network or from a
 //! controller in the same process.
 
 #![allow(clippy::disallowed_methods, reason = "the server keeps keys in files and reads the clock")]

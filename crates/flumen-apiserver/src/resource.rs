@@ -7,7 +7,7 @@ use flumen_schema::api::{ApiKind, Scope};
 
 use crate::Converter;
 
-/// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
+/// A built-in kind and a custom one look the same from here on; only `Behaviour` tells them apart.
 #[derive(Debug)]
 pub struct Resource {
     pub group: String,
