@@ -80,7 +80,7 @@ impl Auth {
         self.client_authority.as_ref().map(|authority| authority.read(chain)).unwrap_or_default()
     }
 
-    /// Any good credential will do. Without one, a bad one is worse than none.
+    /// The first valid credential wins. An invalid one is a 401; none at all is anonymous.
     pub(crate) async fn authenticate(
         &self,
         asked: &Asked,

@@ -77,7 +77,7 @@ async fn carry_out(request: &Request<'_>, auth: Option<&Auth>) -> Result<Answer,
 /// Creates an object. A few kinds are not stored: creating them asks a question or binds a pod.
 async fn create(request: &Request<'_>, auth: Option<&Auth>) -> Result<Answer, ApiError> {
     if let Some(review) = Review::of(&request.resource) {
-        // The answer may take calls of its own.
+        // Boxed like tokens, because answering makes calls of its own.
         return Box::pin(reviews::answer(request, known(auth)?, review)).await;
     }
     match (&*request.resource.group, &*request.resource.plural) {
