@@ -11,7 +11,7 @@ use crate::Resource;
 
 /// The answer to a [`crate::Call`] that did not fail.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// 200, or 201 for what was created, or 202.
     pub code: u16,
     pub payload: Payload,
@@ -19,7 +19,7 @@ pub struct Answer {
     pub warnings: Vec<String>,
 }
 
-pub enum Payload {
+pub(crate) enum Payload {
     /// An object with `apiVersion` and `kind`, which may also be a Status or a Scale. The resource is
     /// what it is shown as in a table.
     Object { object: Value, resource: Option<Arc<Resource>> },
@@ -43,7 +43,7 @@ impl fmt::Debug for Payload {
 }
 
 impl Answer {
-    pub const fn new(code: u16, payload: Payload) -> Self {
+    pub(crate) const fn new(code: u16, payload: Payload) -> Self {
         Self { code, payload, warnings: Vec::new() }
     }
 }

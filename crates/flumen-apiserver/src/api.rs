@@ -135,9 +135,9 @@ impl Api {
     }
 
     /// Carries out a call of a user who may make it: authorisation has been asked before.
-    pub async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
+    pub(crate) async fn handle(&self, call: Call) -> Result<Answer, ApiError> {
         let resource = self.resource(&call.target)?;
-        verbs::handle(self, &call, resource).await
+        verbs::handle(self, None, &call, resource).await
     }
 
     /// The resource that a request is about.

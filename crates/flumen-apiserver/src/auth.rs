@@ -6,11 +6,9 @@ mod escalation;
 mod impersonation;
 mod jwt;
 mod rbac;
-mod reviews;
 mod rules;
 mod service_accounts;
 mod static_tokens;
-mod token_request;
 
 use http::{HeaderMap, Response, header::AUTHORIZATION};
 use rustls::pki_types::CertificateDer;
@@ -18,17 +16,16 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::{
-    Answer, Api, ApiError, Call, Reason, User, Verb,
+    Api, ApiError, Reason, User,
     http::{Asked, Body, RequestInfo, respond},
     state::{StateDir, StateError},
 };
-use reviews::Review;
-use service_accounts::ServiceAccounts;
 
 pub use certificates::{ClientAuthority, ClientAuthorityError};
 pub(crate) use certificates::{Presented, organizations};
 use rbac::Following;
 pub(crate) use rbac::Rbac;
+pub(crate) use service_accounts::{ACCOUNTS, Bound, ISSUER, Reference, ServiceAccounts};
 pub use static_tokens::{StaticTokens, TokenFileError};
 
 const AUTHENTICATED: &str = "system:authenticated";
@@ -37,20 +34,11 @@ const ANONYMOUS: &str = "system:anonymous";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 /// Whom the server knows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AuthOptions {
     pub tokens: StaticTokens,
     /// Whose certificates tell who a client is; without one, no client is asked for a certificate.
     pub client_authority: Option<ClientAuthority>,
-    /// Who signs tokens of service accounts, and for whom they are if they do not say.
-    pub issuer: String,
-}
-
-impl Default for AuthOptions {
-    fn default() -> Self {
-        let issuer = "https://kubernetes.default.svc".to_owned();
-        Self { tokens: StaticTokens::default(), client_authority: None, issuer }
-    }
 }
 
 /// Why the server cannot know anyone.
@@ -79,8 +67,8 @@ impl Auth {
         options: AuthOptions,
         state: &StateDir,
     ) -> Result<Self, AuthError> {
-        let AuthOptions { tokens, client_authority, issuer } = options;
-        let accounts = ServiceAccounts::open(api, issuer, state)?;
+        let AuthOptions { tokens, client_authority } = options;
+        let accounts = ServiceAccounts::open(api, state)?;
         bootstrap::ensure(api).await?;
         let (rbac, following) = Rbac::follow(api).await?;
         api.set_rbac(rbac.clone());
@@ -92,7 +80,7 @@ impl Auth {
         self.client_authority.as_ref().map(|authority| authority.read(chain)).unwrap_or_default()
     }
 
-    /// Any good credential will do. Without one, a bad one is worse than none.
+    /// The first valid credential wins. An invalid one is a 401; none at all is anonymous.
     pub(crate) async fn authenticate(
         &self,
         asked: &Asked,
@@ -115,8 +103,12 @@ impl Auth {
     }
 
     /// The user of a token for one of some audiences; for this server if there are none.
-    async fn user_of_token(&self, token: &str, wanted: &[String]) -> Option<(User, Vec<String>)> {
-        let own = [self.accounts.issuer().to_owned()];
+    pub(crate) async fn user_of_token(
+        &self,
+        token: &str,
+        wanted: &[String],
+    ) -> Option<(User, Vec<String>)> {
+        let own = [ISSUER.to_owned()];
         let wanted = if wanted.is_empty() { &own } else { wanted };
         let (mut user, audiences) = match self.tokens.user(token) {
             Some(user) => {
@@ -142,31 +134,22 @@ impl Auth {
         self.rbac.allows(user, info).map(drop).map_err(|why| forbidden(user, info, &why))
     }
 
-    /// Answers what is about users and tokens and not about objects.
-    pub(crate) async fn handle(&self, api: &Api, call: &Call) -> Option<Result<Answer, ApiError>> {
-        let target = &call.target;
-        if target.verb != Verb::Create {
-            return None;
-        }
-        if let Some(review) = Review::of(&target.group, &target.resource) {
-            return Some(reviews::answer(self, review, api, call).await);
-        }
-        let parts = (&*target.group, &*target.resource, &*target.subresource);
-        if parts == ("", "serviceaccounts", "token") {
-            return Some(token_request::create(&self.accounts, api, call).await);
-        }
-        None
+    pub(crate) fn rbac(&self) -> &Rbac {
+        &self.rbac
+    }
+
+    pub(crate) fn accounts(&self) -> &ServiceAccounts {
+        &self.accounts
     }
 
     /// What others need to verify tokens.
     pub(crate) fn document(&self, path: &str) -> Option<Response<Body>> {
-        let issuer = self.accounts.issuer();
         let (media_type, document) = match path {
             "/.well-known/openid-configuration" => (
                 "application/json",
                 json!({
-                    "issuer": issuer,
-                    "jwks_uri": format!("{issuer}/openid/v1/jwks"),
+                    "issuer": ISSUER,
+                    "jwks_uri": format!("{ISSUER}/openid/v1/jwks"),
                     "response_types_supported": ["id_token"],
                     "subject_types_supported": ["public"],
                     "id_token_signing_alg_values_supported": ["ES256"],

@@ -6,7 +6,7 @@ use crate::User;
 
 /// One request for a resource, decoded as far as every verb needs it.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     pub user: User,
     pub target: Target,
     pub query: Query,
@@ -19,7 +19,7 @@ pub struct Call {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub(crate) enum Verb {
     Get,
     List,
     Watch,
@@ -32,7 +32,7 @@ pub enum Verb {
 
 impl Verb {
     /// As rules and discovery name it.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::List => "list",
@@ -48,7 +48,7 @@ impl Verb {
 
 /// What a request is about. Empty texts are absent parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     pub verb: Verb,
     pub group: String,
     pub version: String,
@@ -61,15 +61,15 @@ pub struct Target {
 
 /// The parameters of a request, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct Query(pub Vec<(String, String)>);
+pub(crate) struct Query(pub Vec<(String, String)>);
 
 impl Query {
     /// The first value; the server ignores further ones.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
@@ -90,7 +90,7 @@ pub enum Media {
 
 /// In which shape objects are to be answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Representation {
+pub(crate) enum Representation {
     #[default]
     Object,
     /// `PartialObjectMetadata`.
@@ -103,14 +103,14 @@ pub enum Representation {
 
 /// The version of `meta.k8s.io` that a client asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MetaVersion {
+pub(crate) enum MetaVersion {
     #[default]
     V1,
     V1beta1,
 }
 
 impl MetaVersion {
-    pub const fn api_version(self) -> &'static str {
+    pub(crate) const fn api_version(self) -> &'static str {
         match self {
             Self::V1 => "meta.k8s.io/v1",
             Self::V1beta1 => "meta.k8s.io/v1beta1",

@@ -17,7 +17,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// The built-in kinds alone.
-    pub fn builtin() -> Self {
+    pub(crate) fn builtin() -> Self {
         Self::of(
             Facts::get().kinds().iter().map(|kind| Arc::new(Resource::builtin(kind))).collect(),
         )
@@ -30,7 +30,7 @@ impl Catalog {
         Self::of(self.resources.iter().filter(is_builtin).cloned().chain(custom).collect())
     }
 
-    pub fn of(resources: Vec<Arc<Resource>>) -> Self {
+    fn of(resources: Vec<Arc<Resource>>) -> Self {
         let key = |(place, of): (usize, &Arc<Resource>)| {
             ((of.group.clone(), of.version.clone(), of.plural.clone()), place)
         };
@@ -42,7 +42,7 @@ impl Catalog {
         &self.resources
     }
 
-    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
         let key = (group.to_owned(), version.to_owned(), plural.to_owned());
         self.by_path.get(&key).map(|place| &self.resources[*place])
     }

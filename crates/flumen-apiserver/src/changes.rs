@@ -25,7 +25,7 @@ pub struct Change {
     key: Arc<str>,
     /// What is stored; if it was deleted, what was stored last.
     value: Bytes,
-    pub revision: Revision,
+    revision: Revision,
     pub is_deletion: bool,
     /// Whether there was nothing before it.
     pub is_new: bool,
@@ -51,7 +51,7 @@ impl Api {
 
 impl Changes {
     /// Whether everything that was there at the beginning has been returned.
-    pub fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.present.len() == 0
     }
 

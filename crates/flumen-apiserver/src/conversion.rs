@@ -13,7 +13,7 @@ const SECONDS: u64 = 30;
 
 /// The program of a definition.
 #[derive(Clone, Debug)]
-pub struct Converter {
+pub(crate) struct Converter {
     /// As the definition has it.
     client: Value,
     review: Option<String>,

@@ -35,17 +35,19 @@ pub(crate) struct Definitions {
 impl Definitions {
     /// All resources, ordered by group.
     pub(crate) fn resources(&self) -> Vec<Arc<Resource>> {
-        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<Arc<Resource>> = resources.values().flatten().cloned().collect();
+        let mut all: Vec<Arc<Resource>> = self.served().values().flatten().cloned().collect();
         all.sort_by(|a, b| a.group.cmp(&b.group));
         all
     }
 
     /// All groups and versions.
     fn versions(&self) -> Versions {
-        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = resources.values().flatten();
-        all.map(|resource| (resource.group.clone(), resource.version.clone())).collect()
+        let version = |resource: &Arc<Resource>| (resource.group.clone(), resource.version.clone());
+        self.served().values().flatten().map(version).collect()
+    }
+
+    fn served(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Arc<Resource>>>> {
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ending(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -54,13 +56,11 @@ impl Definitions {
 
     fn set(&self, name: &str, of: Vec<Arc<Resource>>) {
         if of.is_empty() {
+            self.served().remove(name);
+            // Last, so that `admit_new` never finds a definition that is neither served nor about to go.
             self.ending().remove(name);
-        }
-        let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        if of.is_empty() {
-            resources.remove(name);
         } else {
-            resources.insert(name.to_owned(), of);
+            self.served().insert(name.to_owned(), of);
         }
     }
 }
@@ -69,15 +69,19 @@ pub(crate) fn are_meant(resource: &Resource) -> bool {
     (&*resource.group, &*resource.plural) == (DEFINITIONS.group, DEFINITIONS.plural)
 }
 
-/// Refuses a new object of a definition that is being deleted.
+/// Refuses a new object of a definition that is being deleted, or was deleted after the request began.
 pub(crate) fn admit_new(api: &Api, resource: &Resource, name: &str) -> Result<(), ApiError> {
     if !matches!(resource.behaviour, Behaviour::Custom { .. }) {
         return Ok(());
     }
     let (group, plural) = (&resource.group, &resource.plural);
-    if api.definitions().ending().contains(&format!("{plural}.{group}")) {
+    let definition = format!("{plural}.{group}");
+    if api.definitions().ending().contains(&definition) {
         let why = "create not allowed while custom resource definition is terminating";
         return Err(ApiError::forbidden(group, plural, name, why));
+    }
+    if !api.definitions().served().contains_key(&definition) {
+        return Err(ApiError::not_found(group, plural, name));
     }
     Ok(())
 }
@@ -202,7 +206,7 @@ async fn delete_objects(api: &Api, name: &str) -> Result<(), ApiError> {
             .watch(&prefix, api.store().revision())
             .map_err(|error| storage::read_error(&error))?;
         loop {
-            let left = client.list(of, Select::default()).await?.items;
+            let left = client.list(of, Select::default()).await?;
             if left.is_empty() {
                 break;
             }

@@ -58,7 +58,7 @@ impl Discovery {
             _ => false,
         };
         if reads_only && asked.method != Method::GET && exists(catalog, &parts) {
-            return Err(route::method_not_allowed());
+            return Err(ApiError::method_not_allowed());
         }
         let document = match parts.as_slice() {
             ["api" | "apis"] => {
@@ -69,7 +69,7 @@ impl Discovery {
                 if core { legacy::versions(asked) } else { legacy::groups(catalog) }
             }
             ["api", "v1"] => legacy::resources(catalog, "", "v1").unwrap_or_default(),
-            ["api", ..] => return Err(route::unknown_resource()),
+            ["api", ..] => return Err(ApiError::unknown_resource()),
             ["apis", group] => match legacy::group(catalog, group) {
                 Some(group) => group,
                 None => return Ok(respond::nothing()),
@@ -77,7 +77,7 @@ impl Discovery {
             ["apis", group, version] => match legacy::resources(catalog, group, version) {
                 Some(list) => list,
                 None if route::is_builtin_group(catalog, group) => {
-                    return Err(route::unknown_resource());
+                    return Err(ApiError::unknown_resource());
                 }
                 None => return Ok(respond::nothing()),
             },

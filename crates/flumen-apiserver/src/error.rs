@@ -3,6 +3,7 @@
 use std::fmt;
 
 use flumen_fields::FieldError;
+use flumen_serve::Rejection;
 use serde_json::{Map, Value, json};
 
 /// Why a request failed. Cheap to pass around; there is one for every failure a client can see.
@@ -47,7 +48,7 @@ pub enum Reason {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Details {
+pub(crate) struct Details {
     pub name: String,
     pub group: String,
     pub kind: String,
@@ -57,14 +58,14 @@ pub struct Details {
 }
 
 #[derive(Clone, Debug)]
-pub struct Cause {
+pub(crate) struct Cause {
     pub reason: String,
     pub message: String,
     pub field: String,
 }
 
 impl ApiError {
-    pub fn new(code: u16, reason: Option<Reason>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: u16, reason: Option<Reason>, message: impl Into<String>) -> Self {
         Self(Box::new(Refusal {
             code,
             reason,
@@ -96,45 +97,56 @@ impl ApiError {
     }
 
     #[must_use]
-    pub fn with_details(mut self, details: Details) -> Self {
+    pub(crate) fn with_details(mut self, details: Details) -> Self {
         self.0.details = Some(details);
         self
     }
 
     #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+    pub(crate) fn with_message(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
         self
     }
 
     /// Brings a token with which a list goes on.
     #[must_use]
-    pub fn with_continue(mut self, token: String) -> Self {
+    pub(crate) fn with_continue(mut self, token: String) -> Self {
         self.0.continuation = Some(token);
         self
     }
 
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    /// The server has an API at the place, but not this resource.
+    pub(crate) fn unknown_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        Self::new(404, Some(Reason::NotFound), message).with_details(Details::default())
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, Some(Reason::MethodNotAllowed), message).with_details(Details::default())
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, Some(Reason::BadRequest), message)
     }
 
-    pub fn not_found(group: &str, resource: &str, name: &str) -> Self {
+    pub(crate) fn not_found(group: &str, resource: &str, name: &str) -> Self {
         let message = format!("{} {name:?} not found", qualified(resource, group));
         Self::new(404, Some(Reason::NotFound), message).with_details(of(group, resource, name))
     }
 
-    pub fn already_exists(group: &str, resource: &str, name: &str) -> Self {
+    pub(crate) fn already_exists(group: &str, resource: &str, name: &str) -> Self {
         let message = format!("{} {name:?} already exists", qualified(resource, group));
         Self::new(409, Some(Reason::AlreadyExists), message).with_details(of(group, resource, name))
     }
 
-    pub fn conflict(group: &str, resource: &str, name: &str, why: &str) -> Self {
+    pub(crate) fn conflict(group: &str, resource: &str, name: &str, why: &str) -> Self {
         let resource_of = qualified(resource, group);
         let message = format!("Operation cannot be fulfilled on {resource_of} {name:?}: {why}");
         Self::new(409, Some(Reason::Conflict), message).with_details(of(group, resource, name))
     }
 
-    pub fn forbidden(group: &str, resource: &str, name: &str, why: &str) -> Self {
+    pub(crate) fn forbidden(group: &str, resource: &str, name: &str, why: &str) -> Self {
         let resource_of = qualified(resource, group);
         let message = match (resource.is_empty(), name.is_empty()) {
             (true, _) => format!("forbidden: {why}"),
@@ -145,7 +157,7 @@ impl ApiError {
     }
 
     /// What validation found wrong. There must be something.
-    pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+    pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let mut texts: Vec<String> = Vec::new();
         for error in errors {
             let text = error.to_string();
@@ -163,7 +175,7 @@ impl ApiError {
         Self::new(422, Some(Reason::Invalid), message).with_details(details)
     }
 
-    pub fn internal(message: impl fmt::Display) -> Self {
+    pub(crate) fn internal(message: impl fmt::Display) -> Self {
         let cause =
             Cause { reason: String::new(), message: message.to_string(), field: String::new() };
         Self::new(500, Some(Reason::InternalError), format!("Internal error occurred: {message}"))
@@ -182,12 +194,12 @@ impl ApiError {
         &self.0.message
     }
 
-    pub fn details(&self) -> Option<&Details> {
+    pub(crate) fn details(&self) -> Option<&Details> {
         self.0.details.as_ref()
     }
 
     /// The Status object.
-    pub fn to_status(&self) -> Value {
+    pub(crate) fn to_status(&self) -> Value {
         if let Some(status) = &self.0.status {
             return status.clone();
         }
@@ -262,6 +274,16 @@ impl fmt::Display for ApiError {
 }
 
 impl std::error::Error for ApiError {}
+
+impl From<Rejection> for ApiError {
+    fn from(rejection: Rejection) -> Self {
+        let why = rejection.to_string();
+        match rejection {
+            Rejection::MissingHost | Rejection::MalformedHost => Self::bad_request(why),
+            Rejection::ForeignHost | Rejection::ForeignOrigin => Self::forbidden("", "", "", &why),
+        }
+    }
+}
 
 /// `deployments.apps`, or `pods` for the core group.
 fn qualified(resource: &str, group: &str) -> String {

@@ -3,7 +3,6 @@
 mod asked;
 mod body;
 mod encode;
-mod guard;
 mod health;
 pub(crate) mod negotiate;
 mod protobuf;

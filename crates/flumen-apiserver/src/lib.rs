@@ -6,7 +6,7 @@
 //!                                  └ flumen-store
 //! ```
 //!
-//! Everything that is asked of the server is a [`Call`], whether it came over the network or from a
+//! Everything that is asked of the server is a `Call`, whether it came over the network or from a
 //! controller in the same process.
 
 #![allow(clippy::disallowed_methods, reason = "the server keeps keys in files and reads the clock")]
@@ -25,7 +25,6 @@ mod conversion;
 mod definitions;
 mod discovery;
 mod error;
-
 mod fanout;
 mod http;
 mod local;
@@ -46,23 +45,26 @@ mod verbs;
 mod webhook;
 
 pub use admission::{AdmissionPlugin, UnknownPlugin};
-pub use answer::{Answer, Payload};
 pub use api::{Api, ApiOptions};
 pub use auth::{
     AuthError, AuthOptions, ClientAuthority, ClientAuthorityError, StaticTokens, TokenFileError,
 };
-pub use call::{Call, Media, MetaVersion, Query, Representation, Target, Verb};
+pub use call::Media;
 pub use catalog::Catalog;
 pub use changes::{Change, Changes};
-pub use conversion::Converter;
-pub use error::{ApiError, Cause, Details, Reason};
+pub use error::{ApiError, Reason};
 pub use flumen_store::WatchError;
 pub use http::{
     Server, ServerError, ServerOptions, ServingCertificate, ServingCertificateError, TlsError,
 };
-pub use local::{Client, Deletion, List, ResourceName, Select};
-pub use resource::{Behaviour, Location, Resource, Subresource};
+pub use local::{Client, Deletion, ResourceName, Select};
+pub use resource::{Location, Resource};
 pub use services::ServiceRange;
 pub use state::{StateDir, StateError};
 pub use user::User;
-pub use verbs::{WatchEvent, WatchKind};
+
+use answer::{Answer, Payload};
+use call::{Call, MetaVersion, Query, Representation, Target, Verb};
+use conversion::Converter;
+use error::{Cause, Details};
+use resource::{Behaviour, Subresource};

@@ -1,13 +1,11 @@
 //! The server as its own parts use it: no network, no authorisation, the same rules.
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::{
-    Answer, Api, ApiError, Call, Media, Payload, Query, Representation, Target, User, Verb,
-    WatchEvent, rules, storage,
-    verbs::{Request, Watcher},
+    Answer, Api, ApiError, Call, Media, Payload, Query, Representation, Target, User, Verb, rules,
+    storage,
 };
 
 /// Which resource is meant.
@@ -33,21 +31,12 @@ pub struct Client {
     manager: String,
 }
 
-/// Objects of a list.
-#[derive(Clone, Debug, Default)]
-pub struct List {
-    pub items: Vec<Value>,
-    /// Where a watch goes on.
-    pub resource_version: String,
-}
-
 /// Which objects of a list are meant. Empty selects all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Select<'a> {
     /// Empty lists all namespaces.
     pub namespace: &'a str,
     pub labels: &'a str,
-    pub fields: &'a str,
 }
 
 /// What may be said about a deletion.
@@ -58,7 +47,6 @@ pub struct Deletion {
     pub grace_seconds: Option<i64>,
     /// Deletes only the object with this identity.
     pub uid: Option<String>,
-    pub resource_version: Option<String>,
 }
 
 impl Client {
@@ -80,36 +68,23 @@ impl Client {
         self.object(self.call(Verb::Get, of, namespace, name)).await
     }
 
-    /// Items have their `apiVersion` and `kind`.
-    pub async fn list(&self, of: ResourceName<'_>, select: Select<'_>) -> Result<List, ApiError> {
-        let mut call = self.call(Verb::List, of, select.namespace, "");
-        select.add_to(&mut call.query);
-        match self.api.handle(call).await?.payload {
-            Payload::List { resource, metadata, items } => {
-                let read = |entry| Ok(rules::presented(&resource, storage::decode(entry)?));
-                let items = items.iter().map(read).collect::<Result<_, ApiError>>()?;
-                let version = metadata["resourceVersion"].as_str().unwrap_or_default();
-                Ok(List { items, resource_version: version.to_owned() })
-            }
-            _ => Err(ApiError::internal("a list was answered with something else")),
-        }
-    }
-
-    /// Present objects as added, then what changes; or what changed since a version.
-    pub async fn watch(
+    /// Lists objects, each with its `apiVersion` and `kind`.
+    pub async fn list(
         &self,
         of: ResourceName<'_>,
         select: Select<'_>,
-        since: Option<&str>,
-    ) -> Result<BoxStream<'static, WatchEvent>, ApiError> {
-        let mut call = self.call(Verb::Watch, of, select.namespace, "");
-        select.add_to(&mut call.query);
-        if let Some(since) = since {
-            call.query.0.push(("resourceVersion".to_owned(), since.to_owned()));
+    ) -> Result<Vec<Value>, ApiError> {
+        let mut call = self.call(Verb::List, of, select.namespace, "");
+        if !select.labels.is_empty() {
+            call.query.0.push(("labelSelector".to_owned(), select.labels.to_owned()));
         }
-        let resource = self.api.resource(&call.target)?;
-        let request = Request::new(&self.api, &call, resource);
-        Ok(Watcher::open(&request).await?.events().boxed())
+        match self.api.handle(call).await?.payload {
+            Payload::List { resource, items, .. } => {
+                let read = |entry| Ok(rules::presented(&resource, storage::decode(entry)?));
+                items.iter().map(read).collect()
+            }
+            _ => Err(ApiError::internal("a list was answered with something else")),
+        }
     }
 
     pub async fn create(
@@ -120,6 +95,20 @@ impl Client {
     ) -> Result<Value, ApiError> {
         let call = self.call(Verb::Create, of, namespace, "");
         self.object(with_body(call, Media::Json, object)).await
+    }
+
+    /// Creates a subresource of an object, such as the binding of a pod. No manager owns fields by it.
+    pub async fn create_part(
+        &self,
+        of: ResourceName<'_>,
+        (namespace, name): (&str, &str),
+        subresource: &str,
+        part: &Value,
+    ) -> Result<(), ApiError> {
+        let mut call = self.call(Verb::Create, of, namespace, name);
+        subresource.clone_into(&mut call.target.subresource);
+        call.query = Query::default();
+        self.api.handle(with_body(call, Media::Json, part)).await.map(drop)
     }
 
     /// Replaces an object. Its name and namespace are in it.
@@ -220,16 +209,6 @@ fn with_body(mut call: Call, media: Media, body: &Value) -> Call {
     call
 }
 
-impl Select<'_> {
-    fn add_to(&self, query: &mut Query) {
-        for (name, text) in [("labelSelector", self.labels), ("fieldSelector", self.fields)] {
-            if !text.is_empty() {
-                query.0.push((name.to_owned(), text.to_owned()));
-            }
-        }
-    }
-}
-
 impl Deletion {
     fn to_options(&self) -> Value {
         let mut options = serde_json::json!({});
@@ -241,9 +220,6 @@ impl Deletion {
         }
         if let Some(uid) = &self.uid {
             options["preconditions"]["uid"] = uid.as_str().into();
-        }
-        if let Some(version) = &self.resource_version {
-            options["preconditions"]["resourceVersion"] = version.as_str().into();
         }
         options
     }

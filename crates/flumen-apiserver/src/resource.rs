@@ -7,23 +7,23 @@ use flumen_schema::api::{ApiKind, Scope};
 
 use crate::Converter;
 
-/// A built-in kind and a custom one look the same from here on; only [`Behaviour`] tells them apart.
+/// A built-in kind and a custom one look the same from here on; only `Behaviour` tells them apart.
 #[derive(Debug)]
 pub struct Resource {
     pub group: String,
     pub version: String,
-    pub kind: String,
-    pub list_kind: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
     pub plural: String,
-    pub singular: String,
-    pub scope: Scope,
-    pub short_names: Vec<String>,
-    pub categories: Vec<String>,
+    pub(crate) singular: String,
+    pub(crate) scope: Scope,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
     pub verbs: Vec<String>,
-    pub subresources: Vec<Subresource>,
+    pub(crate) subresources: Vec<Subresource>,
     /// Where objects are kept. Kinds that share a place show the same objects.
     pub location: Location,
-    pub behaviour: Behaviour,
+    pub(crate) behaviour: Behaviour,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Location {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subresource {
+pub(crate) struct Subresource {
     pub name: String,
     pub group: String,
     pub version: String,
@@ -43,7 +43,7 @@ pub struct Subresource {
 
 /// Where the rules of a resource come from.
 #[derive(Debug)]
-pub enum Behaviour {
+pub(crate) enum Behaviour {
     Builtin {
         kind: &'static ApiKind,
         /// The kind and version that is stored, defaulted and validated.
@@ -59,7 +59,7 @@ pub enum Behaviour {
 }
 
 impl Resource {
-    pub fn builtin(kind: &'static ApiKind) -> Self {
+    pub(crate) fn builtin(kind: &'static ApiKind) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let hub = flumen_kinds::stored_version(kind);
         Self {
@@ -90,7 +90,7 @@ impl Resource {
     }
 
     /// A custom resource in one of its versions.
-    pub fn custom(
+    pub(crate) fn custom(
         served: &Served,
         version: &Arc<Version>,
         storage: &Arc<Version>,
@@ -142,7 +142,7 @@ impl Resource {
     }
 
     /// `apps/v1`, or `v1` for the core group.
-    pub fn api_version(&self) -> String {
+    pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()
         } else {
@@ -162,7 +162,7 @@ impl Resource {
         self.scope == Scope::Namespaced
     }
 
-    pub fn subresource(&self, name: &str) -> Option<&Subresource> {
+    pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
         self.subresources.iter().find(|sub| sub.name == name)
     }
 }

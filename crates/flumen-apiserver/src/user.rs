@@ -21,7 +21,7 @@ impl User {
     }
 
     /// A part of the server itself.
-    pub fn internal(name: &str) -> Self {
+    pub(crate) fn internal(name: &str) -> Self {
         Self { name: name.to_owned(), groups: vec![Self::MASTERS.to_owned()], ..Self::default() }
     }
 }

@@ -11,22 +11,25 @@ mod options;
 mod patch;
 mod pods;
 mod request;
+mod reviews;
 mod scale;
 mod selection;
+mod token_request;
 mod update;
 mod watch;
 pub(crate) mod write;
 
 use std::sync::Arc;
 
-use crate::{Answer, Api, ApiError, Call, Reason, Resource, Target, Verb, rules};
+use self::reviews::Review;
+use crate::{Answer, Api, ApiError, Call, Resource, Target, Verb, auth::Auth, rules};
 
-pub use self::watch::{WatchEvent, WatchKind};
-pub(crate) use self::{options::WriteOptions, request::Request, watch::Watcher};
+pub(crate) use self::{options::WriteOptions, request::Request};
 
-/// Carries out a call on a resource.
+/// Carries out a call on a resource. Questions about users need `auth`, which knows them.
 pub(crate) async fn handle(
     api: &Api,
+    auth: Option<&Auth>,
     call: &Call,
     resource: Arc<Resource>,
 ) -> Result<Answer, ApiError> {
@@ -34,7 +37,7 @@ pub(crate) async fn handle(
     if let Some(warning) = rules::deprecation(&request.resource) {
         request.warn(warning);
     }
-    match carry_out(&request).await {
+    match carry_out(&request, auth).await {
         Ok(mut answer) => {
             answer.warnings.extend(request.take_warnings());
             Ok(answer)
@@ -43,23 +46,23 @@ pub(crate) async fn handle(
     }
 }
 
-async fn carry_out(request: &Request<'_>) -> Result<Answer, ApiError> {
+async fn carry_out(request: &Request<'_>, auth: Option<&Auth>) -> Result<Answer, ApiError> {
     let target = request.target();
     let verbs = match &*target.subresource {
         "" => &request.resource.verbs,
-        _ => &request.subresource().ok_or_else(|| missing_part(request))?.verbs,
+        _ => &request.subresource().ok_or_else(ApiError::unknown_resource)?.verbs,
     };
     let is_collection = target.name.is_empty() && matches!(target.verb, Verb::Update | Verb::Patch);
     if is_collection || !verbs.iter().any(|verb| verb == target.verb.name()) {
-        return Err(not_allowed_here());
+        return Err(ApiError::method_not_allowed());
     }
     match (&*target.subresource, target.verb) {
-        ("", Verb::Create) if request.resource.plural == "bindings" => bind(request).await,
         ("", Verb::List) => list::list(request).await,
         ("", Verb::Watch) => watch::watch(request).await,
-        ("", Verb::Create) => create::create(request).await,
+        ("", Verb::Create) => create(request, auth).await,
         ("", Verb::Delete) => delete::delete(request).await,
         ("", Verb::DeleteCollection) => collection::delete_collection(request).await,
+        ("token", Verb::Create) => Box::pin(token_request::create(request, known(auth)?)).await,
         ("scale", _) => scale::scale(request).await,
         ("attach" | "binding" | "eviction" | "exec" | "log" | "portforward" | "proxy", _) => {
             pods::subresource(request).await
@@ -67,8 +70,25 @@ async fn carry_out(request: &Request<'_>) -> Result<Answer, ApiError> {
         (_, Verb::Get) => get::get(request).await,
         (_, Verb::Update) => update::update(request).await,
         (_, Verb::Patch) => patch::patch(request).await,
-        _ => Err(not_allowed_here()),
+        _ => Err(ApiError::method_not_allowed()),
     }
+}
+
+/// Creates an object. A few kinds are not stored: creating them asks a question or binds a pod.
+async fn create(request: &Request<'_>, auth: Option<&Auth>) -> Result<Answer, ApiError> {
+    if let Some(review) = Review::of(&request.resource) {
+        // Boxed like tokens, because answering makes calls of its own.
+        return Box::pin(reviews::answer(request, known(auth)?, review)).await;
+    }
+    match (&*request.resource.group, &*request.resource.plural) {
+        ("", "bindings") => bind(request).await,
+        _ => create::create(request).await,
+    }
+}
+
+/// Parts of the server that call it in the process have no users to ask about.
+fn known(auth: Option<&Auth>) -> Result<&Auth, ApiError> {
+    auth.ok_or_else(ApiError::method_not_allowed)
 }
 
 /// Bindings are sent to a place of their own, too.
@@ -80,15 +100,4 @@ async fn bind(request: &Request<'_>) -> Result<Answer, ApiError> {
     let resource = request.api.resource(&pods)?;
     let request = Request::new(request.api, request.call, resource);
     pods::bind(&request, crate::meta::name(&body), &body).await
-}
-
-fn missing_part(_request: &Request<'_>) -> ApiError {
-    ApiError::new(404, Some(Reason::NotFound), "the server could not find the requested resource")
-        .with_details(crate::Details::default())
-}
-
-pub(crate) fn not_allowed_here() -> ApiError {
-    let message = "the server does not allow this method on the requested resource";
-    ApiError::new(405, Some(Reason::MethodNotAllowed), message)
-        .with_details(crate::Details::default())
 }

@@ -81,12 +81,10 @@ impl ApiServer {
             ServerOptions {
                 address: options.address,
                 tls: options.tls,
-                names: Vec::new(),
                 certificate: options.certificate,
                 auth: AuthOptions {
                     tokens: options.tokens,
                     client_authority: options.client_authority,
-                    ..AuthOptions::default()
                 },
                 state: StateDir(options.keys),
             },

@@ -33,8 +33,10 @@ mod store;
 mod uploads;
 
 pub use accounts::Accounts;
-pub use error::{Error, Result};
+pub use error::Error;
 pub use options::{Auth, Limits, Options, Report, Tls};
 pub use registry::Registry;
 pub use server::Server;
 pub use store::Collected;
+
+use error::Result;

@@ -17,6 +17,8 @@ pub struct Options {
     pub data: PathBuf,
     /// Where to listen. Port 0 takes a free one.
     pub address: SocketAddr,
+    /// Host names, besides `localhost`, that requests to a registry on the loopback interface may carry.
+    pub names: Vec<String>,
     pub auth: Auth,
     pub tls: Option<Tls>,
     pub limits: Limits,
@@ -30,6 +32,7 @@ impl Options {
         Self {
             data: data.into(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            names: Vec::new(),
             auth: Auth::default(),
             tls: None,
             limits: Limits::default(),

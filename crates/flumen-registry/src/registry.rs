@@ -38,7 +38,7 @@ impl Registry {
     }
 
     /// The endpoints below `/v2/`.
-    pub fn router(&self) -> Router {
+    pub(crate) fn router(&self) -> Router {
         Router::new().fallback(api::handle).with_state(self.clone())
     }
 

@@ -4,8 +4,7 @@ mod tls;
 
 use std::net::SocketAddr;
 
-use flumen_serve::{Limits, Running, Silence, serve};
-use hyper_util::service::TowerToHyperService;
+use flumen_serve::{Limits, Running, Silence, serve_router};
 use tokio::{
     net::TcpListener,
     task::JoinHandle,
@@ -37,12 +36,10 @@ impl Server {
             handshake: options.limits.header_timeout,
             head: options.limits.header_timeout,
             silence: Silence::Short(options.limits.idle_timeout),
-            ping: None,
+            ..Limits::default()
         };
-        let router = registry.router();
-        let running =
-            serve(listener, tls, limits, move |_| TowerToHyperService::new(router.clone()))
-                .map_err(failed)?;
+        let running = serve_router(listener, tls, limits, &options.names, registry.router())
+            .map_err(failed)?;
         let cleaning = Cleaning(tokio::spawn(clean(registry.clone())));
         Ok(Self { registry, running, cleaning })
     }

@@ -31,10 +31,10 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Requests at the same time on one connection.
 const STREAMS: u32 = 1000;
 
-/// What clients may do.
+/// Limits of what clients may do.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// More have to wait.
+    /// Connections that are open at the same time; more have to wait.
     pub connections: usize,
     /// How long encrypting a connection may take.
     pub handshake: Duration,
@@ -44,6 +44,19 @@ pub struct Limits {
     pub silence: Silence,
     /// How often clients of HTTP/2 are asked whether they are still there.
     pub ping: Option<Duration>,
+}
+
+impl Default for Limits {
+    /// Limits for clients that ask, read the answer and go: downloads may take long, but must not stand still.
+    fn default() -> Self {
+        Self {
+            connections: 1024,
+            handshake: Duration::from_secs(10),
+            head: Duration::from_secs(10),
+            silence: Silence::Short(Duration::from_mins(1)),
+            ping: None,
+        }
+    }
 }
 
 /// A server that listens until it is shut down or dropped.

@@ -5,9 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use flumen_apiserver::{
-    Api, ApiError, Call, Client, Deletion, Media, Query, Reason, Representation, Target, User, Verb,
-};
+use flumen_apiserver::{Api, ApiError, Client, Deletion, Reason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -20,7 +18,6 @@ use crate::{
 /// The server, as each of the writers.
 #[derive(Clone, Debug)]
 pub(crate) struct Clients {
-    api: Api,
     manager: Client,
     kubelet: Client,
     scheduler: Client,
@@ -50,7 +47,6 @@ impl Clients {
     pub(crate) fn new(api: &Api) -> Self {
         let client = |name: &str| Client::new(api.clone(), name);
         Self {
-            api: api.clone(),
             manager: client(Writer::Manager.name()),
             kubelet: client(Writer::Kubelet.name()),
             scheduler: client(Writer::Scheduler.name()),
@@ -110,12 +106,7 @@ impl Clients {
             }
             Action::Bind { pod, uid, node } => return self.bind(&pod, &uid, &node).await,
             Action::Delete { id, uid, grace, propagation } => {
-                let deletion = Deletion {
-                    propagation,
-                    grace_seconds: grace,
-                    uid: Some(uid),
-                    resource_version: None,
-                };
+                let deletion = Deletion { propagation, grace_seconds: grace, uid: Some(uid) };
                 let of = id.kind.resource();
                 let done = self.manager.delete(of, &id.namespace, &id.name, deletion).await;
                 outcome.ended.push(id);
@@ -145,24 +136,8 @@ impl Clients {
             "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": uid},
             "target": {"kind": "Node", "name": node},
         });
-        let call = Call {
-            user: User::internal(Writer::Scheduler.name()),
-            target: Target {
-                verb: Verb::Create,
-                group: String::new(),
-                version: "v1".to_owned(),
-                resource: "pods".to_owned(),
-                subresource: "binding".to_owned(),
-                namespace: pod.namespace.clone(),
-                name: pod.name.clone(),
-            },
-            query: Query::default(),
-            user_agent: Writer::Scheduler.name().to_owned(),
-            media: Some(Media::Json),
-            body: binding.to_string().into(),
-            representation: Representation::Object,
-        };
-        self.api.handle(call).await.map(drop)
+        let place = (&*pod.namespace, &*pod.name);
+        self.scheduler.create_part(Kind::Pod.resource(), place, "binding", &binding).await
     }
 }
 

@@ -17,7 +17,7 @@ enum Source {
 
 impl Clock {
     /// The time of this machine.
-    pub fn system() -> Self {
+    pub(crate) fn system() -> Self {
         Self(Source::System)
     }
 

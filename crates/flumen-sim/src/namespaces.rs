@@ -162,7 +162,7 @@ impl Namespaces {
         let of = ResourceName::new(&resource.group, &resource.version, &resource.plural);
         let select = Select { namespace, ..Select::default() };
         let found = self.client.list(of, select).await?;
-        let living = found.items.iter().filter(|item| !object::is_ending(item));
+        let living = found.iter().filter(|item| !object::is_ending(item));
         let names: Vec<String> = living.map(|item| object::name(item).to_owned()).collect();
         let failures = stream::iter(names)
             .map(|name| async move { self.delete(of, namespace, &name).await })
@@ -170,15 +170,15 @@ impl Namespaces {
             .filter_map(std::future::ready)
             .collect::<BTreeSet<String>>();
         left.failures.append(&mut failures.await);
-        if found.items.is_empty() {
+        if found.is_empty() {
             return Ok(());
         }
         let found = self.client.list(of, select).await?;
-        if !found.items.is_empty() {
+        if !found.is_empty() {
             let name = format!("{}.{}", resource.plural, resource.group);
-            left.objects.insert(name, found.items.len());
+            left.objects.insert(name, found.len());
         }
-        for finalizer in found.items.iter().flat_map(|item| items(item, "/metadata/finalizers")) {
+        for finalizer in found.iter().flat_map(|item| items(item, "/metadata/finalizers")) {
             let finalizer = finalizer.as_str().unwrap_or_default().to_owned();
             *left.finalizers.entry(finalizer).or_default() += 1;
         }

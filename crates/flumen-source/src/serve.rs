@@ -1,83 +1,58 @@
-//! The HTTP server of artifacts, for who does not live in this process.
+//! The HTTP server of artifacts, for clients in other processes.
 //!
-//! It knows GET and HEAD of published files and nothing else: no listing, no other directory.
+//! It answers GET and HEAD of published files and nothing else: no listing, no other directory.
 
-use std::{
-    convert::Infallible,
-    fs, io,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{fs, io, sync::Arc, time::SystemTime};
 
-use flumen_serve::{Limits, Running, Silence};
-use futures_util::TryStreamExt as _;
-use http_body_util::{BodyExt as _, Empty, StreamBody, combinators::UnsyncBoxBody};
-use hyper::{
-    Method, Request, Response, StatusCode,
-    body::{Bytes, Frame},
-    header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LAST_MODIFIED},
-    service::service_fn,
+use axum::{
+    Router,
+    body::Body,
+    extract::State,
+    http::{
+        HeaderValue, StatusCode, Uri,
+        header::{CONTENT_LENGTH, CONTENT_TYPE, LAST_MODIFIED},
+    },
+    response::{IntoResponse as _, Response},
+    routing::get,
 };
+use flumen_serve::{Limits, Running, serve_router};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use tokio::net::TcpListener;
 use tokio_util::io::ReaderStream;
 
 use crate::Storage;
 
-/// An artifact may take as long as it takes; a client that stands still may not.
-const LIMITS: Limits = Limits {
-    connections: 1024,
-    handshake: Duration::from_secs(10),
-    head: Duration::from_secs(10),
-    silence: Silence::Short(Duration::from_mins(1)),
-    ping: None,
-};
-
 const PIECE: usize = 64 << 10;
 
-type Body = UnsyncBoxBody<Bytes, io::Error>;
-
-/// Serves what is published in a storage until the server is stopped.
-pub fn serve(listener: TcpListener, storage: Arc<Storage>) -> io::Result<Running> {
-    flumen_serve::serve(listener, None, LIMITS, move |_| {
-        let storage = Arc::clone(&storage);
-        service_fn(move |request| {
-            let storage = Arc::clone(&storage);
-            async move { Ok::<_, Infallible>(answer(&request, &storage).await) }
-        })
-    })
+/// Serves the published artifacts of a storage until the server is stopped. Clients know it by the advertised host,
+/// which may have a port.
+pub fn serve(
+    listener: TcpListener,
+    storage: Arc<Storage>,
+    advertised_host: &str,
+) -> io::Result<Running> {
+    // The storage reads the path: the router would decode it.
+    let router = Router::new().fallback_service(get(answer).with_state(storage));
+    serve_router(listener, None, Limits::default(), &[advertised_host.to_owned()], router)
 }
 
-async fn answer<B>(request: &Request<B>, storage: &Arc<Storage>) -> Response<Body> {
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = empty(StatusCode::METHOD_NOT_ALLOWED);
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return response;
-    }
-    let path = request.uri().path().trim_start_matches('/').replace("%3A", ":");
-    let opened = {
-        let storage = Arc::clone(storage);
-        tokio::task::spawn_blocking(move || {
-            let file = storage.open_published(&path)?;
-            let found = file.metadata().ok()?;
-            Some((file, found))
-        })
-    };
+async fn answer(State(storage): State<Arc<Storage>>, uri: Uri) -> Response {
+    let path = uri.path().trim_start_matches('/').replace("%3A", ":");
+    let opened = tokio::task::spawn_blocking(move || {
+        let file = storage.open_published(&path)?;
+        let found = file.metadata().ok()?;
+        Some((file, found))
+    });
     match opened.await {
-        Ok(Some((file, found))) => send(file, &found, request.method() == Method::HEAD),
-        Ok(None) => empty(StatusCode::NOT_FOUND),
-        Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
+        Ok(Some((file, found))) => send(file, &found),
+        Ok(None) => StatusCode::NOT_FOUND.into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
-fn send(file: fs::File, found: &fs::Metadata, is_head: bool) -> Response<Body> {
-    let body = if is_head {
-        Empty::new().map_err(|never| match never {}).boxed_unsync()
-    } else {
-        let pieces = ReaderStream::with_capacity(tokio::fs::File::from_std(file), PIECE);
-        StreamBody::new(pieces.map_ok(Frame::data)).boxed_unsync()
-    };
-    let mut response = Response::new(body);
+fn send(file: fs::File, found: &fs::Metadata) -> Response {
+    let pieces = ReaderStream::with_capacity(tokio::fs::File::from_std(file), PIECE);
+    let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();
     headers.insert(CONTENT_LENGTH, HeaderValue::from(found.len()));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/gzip"));
@@ -91,10 +66,4 @@ fn date(time: SystemTime) -> Option<HeaderValue> {
     let time = Timestamp::try_from(time).ok()?;
     let text = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).ok()?;
     HeaderValue::from_str(&text).ok()
-}
-
-fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Empty::new().map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = status;
-    response
 }

@@ -1,4 +1,4 @@
-//! Measures a store: commits and flushes per second, watches, opening, and memory.
+//! Measures a store: commits per second, watches, opening, and memory.
 //!
 //! `cargo run --release -p flumen-store --example load -- DIRECTORY [COUNT] [BYTES]`
 //!
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Failure> {
 
     let store = Store::open(&path, Options::default())?;
     for writers in WRITERS {
-        let (start, flushes) = (Instant::now(), store.flushes());
+        let start = Instant::now();
         let mut tasks = JoinSet::new();
         for writer in 0..writers {
             tasks.spawn(write(store.clone(), (writer..count).step_by(writers), size));
@@ -45,8 +45,7 @@ async fn main() -> Result<(), Failure> {
         }
         let seconds = start.elapsed().as_secs_f64();
         let rate = f64::from(u32::try_from(count)?) / seconds;
-        let flushes = store.flushes() - flushes;
-        writeln!(stdout(), "{writers} writers: {rate:.0} commits/s, {flushes} flushes")?;
+        writeln!(stdout(), "{writers} writers: {rate:.0} commits/s")?;
     }
     let seconds = fan_out(&store, size).await?;
     writeln!(stdout(), "{WATCHES} watches of {CHANGES} changes: {:.0} ms", seconds * 1000.0)?;

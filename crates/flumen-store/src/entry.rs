@@ -41,20 +41,3 @@ pub struct Event {
     /// so the revision does not say how far a watch has come.
     pub(crate) sequence: u64,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    Created,
-    Modified,
-    Deleted,
-}
-
-impl Event {
-    pub fn kind(&self) -> EventKind {
-        match (&self.entry, &self.previous) {
-            (None, _) => EventKind::Deleted,
-            (Some(_), None) => EventKind::Created,
-            (Some(_), Some(_)) => EventKind::Modified,
-        }
-    }
-}

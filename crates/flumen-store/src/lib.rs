@@ -34,10 +34,10 @@ mod watch;
 mod watchers;
 mod writer;
 
-pub use entry::{Entry, Event, EventKind, Revision};
+pub use entry::{Entry, Event, Revision};
 pub use error::{CommitError, OpenError, ReadError, WatchError};
 pub use options::Options;
 pub use state::{Page, Range};
 pub use store::Store;
-pub use transaction::{Condition, MAX_KEY, MAX_VALUE, Transaction};
+pub use transaction::{Condition, Transaction};
 pub use watch::Watch;

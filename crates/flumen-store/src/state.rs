@@ -102,15 +102,6 @@ impl State {
         self.slots.get_key_value(key).map_or_else(|| Arc::from(key), |(key, _)| Arc::clone(key))
     }
 
-    pub(crate) fn get_at(
-        &self,
-        key: &str,
-        revision: Revision,
-    ) -> Result<Option<&Entry>, ReadError> {
-        self.check(revision)?;
-        Ok(self.slots.get(key).and_then(|slot| slot.at(revision)))
-    }
-
     pub(crate) fn range(&self, range: &Range<'_>) -> Result<Page, ReadError> {
         let (revision, mut found) = self.find(range)?;
         let limit = range.limit.unwrap_or(usize::MAX);

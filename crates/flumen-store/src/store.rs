@@ -2,10 +2,7 @@
 
 use std::{
     path::Path,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     thread::JoinHandle,
 };
 
@@ -80,10 +77,6 @@ impl Store {
         self.inner.shared.state().get(key).cloned()
     }
 
-    pub fn get_at(&self, key: &str, revision: Revision) -> Result<Option<Entry>, ReadError> {
-        Ok(self.inner.shared.state().get_at(key, revision)?.cloned())
-    }
-
     pub fn range(&self, range: &Range<'_>) -> Result<Page, ReadError> {
         self.inner.shared.state().range(range)
     }
@@ -127,11 +120,6 @@ impl Store {
             let _ = closed.await;
         }
     }
-
-    /// How often the store has waited for the disk since it was opened.
-    pub fn flushes(&self) -> u64 {
-        self.inner.shared.flushes.load(Ordering::Relaxed)
-    }
 }
 
 impl Drop for Inner {
@@ -149,7 +137,6 @@ impl Drop for Inner {
 pub(crate) struct Shared {
     state: RwLock<State>,
     watchers: Mutex<Watchers>,
-    pub(crate) flushes: AtomicU64,
 }
 
 impl Shared {
@@ -158,7 +145,6 @@ impl Shared {
         Self {
             state: RwLock::new(State::new(revision, entries, options)),
             watchers: Mutex::new(Watchers::new(revision)),
-            flushes: AtomicU64::new(0),
         }
     }
 

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// The longest key, in bytes. The longest that an API server makes has some 700.
-pub const MAX_KEY: usize = 1024;
+pub(crate) const MAX_KEY: usize = 1024;
 /// The longest value, in bytes.
-pub const MAX_VALUE: usize = 3 << 20;
+pub(crate) const MAX_VALUE: usize = 3 << 20;
 
 /// What must hold for a key when the transaction takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

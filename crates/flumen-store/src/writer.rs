@@ -10,7 +10,7 @@ mod tests;
 use std::{
     collections::HashMap,
     io, mem,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     thread::{self, JoinHandle},
 };
 
@@ -108,7 +108,6 @@ impl Writer {
         let Some(database) = self.database.as_mut().filter(|_| !events.is_empty()) else {
             return Ok(());
         };
-        self.shared.flushes.fetch_add(1, Ordering::Relaxed);
         database.write(events).map_err(|error| {
             self.doubtful = events.to_vec();
             CommitError::Storage { source: Arc::new(error) }

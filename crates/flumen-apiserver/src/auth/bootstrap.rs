@@ -12,7 +12,7 @@ const POLICY: &str = include_str!("bootstrap/policy.txt");
 pub(super) async fn ensure(api: &Api) -> Result<(), ApiError> {
     let client = Client::new(api.clone(), "kube-apiserver");
     let admin = ResourceName::new(GROUP, "v1", "clusterroles");
-    let present = client.list(admin, Select::default()).await?.items.len();
+    let present = client.list(admin, Select::default()).await?.len();
     let objects = objects();
     if present >= objects.iter().filter(|(plural, _)| *plural == "clusterroles").count() {
         return Ok(());

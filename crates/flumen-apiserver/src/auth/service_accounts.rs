@@ -14,14 +14,15 @@ const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 
-pub(super) const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
+/// Who signs tokens of service accounts, and for whom they are if they do not say.
+pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
+
+pub(crate) const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");
 
 /// Makes and knows tokens.
 #[derive(Debug)]
-pub(super) struct ServiceAccounts {
+pub(crate) struct ServiceAccounts {
     signer: Signer,
-    /// Also the audience of tokens that name none.
-    issuer: String,
     client: Client,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Claims {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Bound {
+pub(crate) struct Bound {
     pub namespace: String,
     pub serviceaccount: Reference,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,28 +56,24 @@ pub(super) struct Bound {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub name: String,
     pub uid: String,
 }
 
 impl Reference {
-    pub(super) fn of(object: &Value) -> Self {
+    pub(crate) fn of(object: &Value) -> Self {
         Self { name: meta::name(object).to_owned(), uid: meta::text(object, "uid").to_owned() }
     }
 }
 
 impl ServiceAccounts {
-    pub(super) fn open(api: &Api, issuer: String, state: &StateDir) -> Result<Self, AuthError> {
+    pub(super) fn open(api: &Api, state: &StateDir) -> Result<Self, AuthError> {
         let client = Client::new(api.clone(), "kube-apiserver");
-        Ok(Self { signer: Signer::open(state)?, issuer, client })
+        Ok(Self { signer: Signer::open(state)?, client })
     }
 
-    pub(super) fn issuer(&self) -> &str {
-        &self.issuer
-    }
-
-    pub(super) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
@@ -85,7 +82,7 @@ impl ServiceAccounts {
     }
 
     /// A token; the claims lack nothing but what every token has.
-    pub(super) fn issue(
+    pub(crate) fn issue(
         &self,
         audiences: &[String],
         expires: i64,
@@ -97,7 +94,7 @@ impl ServiceAccounts {
             exp: expires,
             iat: now,
             nbf: now,
-            iss: self.issuer.clone(),
+            iss: ISSUER.to_owned(),
             jti: clock::uid(),
             sub: super::service_account_name(&bound.namespace, &bound.serviceaccount.name),
             bound,
@@ -116,7 +113,7 @@ impl ServiceAccounts {
         let claims: Claims = serde_json::from_value(self.signer.verify(token)?).ok()?;
         let now = clock::now().as_second();
         let Claims { bound, .. } = &claims;
-        if claims.iss != self.issuer || claims.exp <= now || claims.nbf > now {
+        if claims.iss != ISSUER || claims.exp <= now || claims.nbf > now {
             return None;
         }
         let audiences: Vec<String> =

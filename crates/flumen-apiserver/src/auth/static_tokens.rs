@@ -56,7 +56,7 @@ impl StaticTokens {
         self.0.insert(digest(token), user);
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

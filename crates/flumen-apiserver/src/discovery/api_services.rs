@@ -12,7 +12,7 @@ const SERVICES: ResourceName<'static> =
 /// Makes an object for every built-in group version, unless there are some.
 pub(crate) async fn register(api: &Api) -> Result<(), ApiError> {
     let client = Client::new(api.clone(), "kube-apiserver");
-    if !client.list(SERVICES, Select::default()).await?.items.is_empty() {
+    if !client.list(SERVICES, Select::default()).await?.is_empty() {
         return Ok(());
     }
     let catalog = api.catalog();

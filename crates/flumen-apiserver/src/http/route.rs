@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http::Method;
 
-use super::request_info::{RequestInfo, ResourceInfo};
-use crate::{ApiError, Behaviour, Catalog, Details, Query, Reason, Resource, Target, Verb, rules};
+use super::{asked::Asked, request_info::ResourceInfo};
+use crate::{ApiError, Behaviour, Catalog, Details, Reason, Resource, Target, Verb, rules};
 
 /// A request that is served.
 #[derive(Debug)]
@@ -28,17 +28,6 @@ impl From<ApiError> for Astray {
     }
 }
 
-/// The server has an API there, but not this.
-pub(crate) fn unknown_resource() -> ApiError {
-    let message = "the server could not find the requested resource";
-    ApiError::new(404, Some(Reason::NotFound), message).with_details(Details::default())
-}
-
-pub(crate) fn method_not_allowed() -> ApiError {
-    let message = "the server does not allow this method on the requested resource";
-    ApiError::new(405, Some(Reason::MethodNotAllowed), message).with_details(Details::default())
-}
-
 /// Whether something custom is at this place, which is refused in other ways than what is built in.
 fn is_custom(resource: &Resource) -> bool {
     !matches!(resource.behaviour, Behaviour::Builtin { .. })
@@ -48,23 +37,21 @@ pub(crate) fn is_builtin_group(catalog: &Catalog, group: &str) -> bool {
     catalog.resources().iter().any(|resource| resource.group == group && !is_custom(resource))
 }
 
-pub(crate) fn route(
-    catalog: &Catalog,
-    method: &Method,
-    info: &RequestInfo,
-    query: &mut Query,
-) -> Result<Route, Astray> {
+/// Returns the resource that a request reaches: the only lookup on its way to the answer.
+pub(crate) fn route(catalog: &Catalog, asked: &mut Asked) -> Result<Route, Astray> {
+    let Asked { method, info, query, .. } = asked;
     let Some(place) = &info.resource else { return Err(Astray::Nothing) };
     let found = catalog.find(&place.group, &place.version, &place.resource);
     let Some(resource) = found else {
         return Err(if is_builtin_group(catalog, &place.group) {
-            unknown_resource().into()
+            ApiError::unknown_resource().into()
         } else {
             Astray::Nothing
         });
     };
-    let lost =
-        || if is_custom(resource) { Astray::Nothing } else { Astray::from(unknown_resource()) };
+    let lost = || {
+        if is_custom(resource) { Astray::Nothing } else { ApiError::unknown_resource().into() }
+    };
     let is_namespace = resource.plural == "namespaces" && resource.group.is_empty();
     let in_namespace = !place.namespace.is_empty() && !is_namespace;
     let across = resource.is_namespaced() && !in_namespace;
@@ -122,12 +109,12 @@ fn missing_part(resource: &Resource, place: &ResourceInfo) -> Astray {
             .with_warnings(warnings)
             .into();
     }
-    unknown_resource().into()
+    ApiError::unknown_resource().into()
 }
 
 fn refused(resource: &Resource, place: &ResourceInfo, verb: &str) -> ApiError {
     if !is_custom(resource) {
-        return method_not_allowed();
+        return ApiError::method_not_allowed();
     }
     let of = format!("{}.{}", resource.plural, resource.group);
     let message = format!("{verb} is not supported on resources of kind {of:?}");

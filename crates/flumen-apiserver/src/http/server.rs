@@ -2,14 +2,13 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
-use flumen_serve::{Limits, Peer, Running, Silence, serve};
+use flumen_serve::{Guard, Limits, Peer, Running, Silence, serve};
 use http::Request;
 use hyper::{body::Incoming, service::service_fn};
 use thiserror::Error;
 use tokio::net::TcpListener;
 
 use super::{
-    guard::HostNames,
     service::Front,
     tls::{Identity, ServingCertificate, TlsError},
 };
@@ -31,6 +30,10 @@ const LIMITS: Limits = Limits {
     ping: Some(Duration::from_secs(30)),
 };
 
+/// Names under which Pods reach the server.
+pub(super) const CLUSTER_NAMES: [&str; 3] =
+    ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+
 /// How the server listens and whom it knows.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -39,8 +42,6 @@ pub struct ServerOptions {
     pub tls: bool,
     /// What clients are shown; without one, the server makes its own.
     pub certificate: Option<ServingCertificate>,
-    /// Names of the server beyond the usual ones.
-    pub names: Vec<String>,
     pub auth: AuthOptions,
     pub state: StateDir,
 }
@@ -93,14 +94,10 @@ impl Server {
                 return exposed("a token or an authority of clients");
             }
         }
-        let mut names = options.names.clone();
-        if !address.ip().is_unspecified() {
-            names.push(address.ip().to_string());
-        }
         let identity = match (options.tls, &options.certificate) {
             (false, _) => None,
             (true, Some(certificate)) => Some(certificate.identity()),
-            (true, None) => Some(Arc::new(Identity::open(&options.state, &names)?)),
+            (true, None) => Some(Arc::new(Identity::open(&options.state, address.ip())?)),
         };
         let clients = options.auth.client_authority.as_ref();
         let tls = identity.as_ref().map(|identity| identity.acceptor(clients)).transpose()?;
@@ -108,7 +105,7 @@ impl Server {
         discovery::register(&api).await?;
         let failed = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let front = Arc::new(Front::new(api, auth, HostNames::new(&options.names)));
+        let front = Arc::new(Front::new(api, auth, Guard::new(&CLUSTER_NAMES)));
         let running = serve(listener, tls, LIMITS, move |peer: Peer| {
             let front = Arc::clone(&front);
             let presented = Arc::new(front.read_certificate(&peer.certificates));

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_serve::Guard;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::{
     HeaderValue, Method, Request, Response,
@@ -24,9 +25,7 @@ use tokio::{
 
 use super::{
     asked::Asked,
-    body, encode,
-    guard::HostNames,
-    health,
+    body, encode, health,
     negotiate::{self, Abilities, Accepted, Encoding, Endpoint},
     protobuf, respond,
     respond::Body,
@@ -37,7 +36,7 @@ use crate::{
     auth::{Auth, Presented},
     discovery::Discovery,
     openapi::OpenApi,
-    represent, rules,
+    represent, rules, verbs,
 };
 
 /// Requests in progress, watches not counted.
@@ -51,7 +50,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Front {
     api: Api,
     auth: Auth,
-    hosts: HostNames,
+    guard: Guard,
     discovery: Discovery,
     openapi: OpenApi,
     requests: Arc<Semaphore>,
@@ -60,11 +59,11 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    pub(crate) fn new(api: Api, auth: Auth, hosts: HostNames) -> Self {
+    pub(crate) fn new(api: Api, auth: Auth, guard: Guard) -> Self {
         Self {
             api,
             auth,
-            hosts,
+            guard,
             discovery: Discovery::default(),
             openapi: OpenApi::default(),
             requests: Arc::new(Semaphore::new(REQUESTS)),
@@ -97,8 +96,8 @@ impl Front {
         presented: &Presented,
     ) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        if let Err(error) = self.hosts.check(&parts.uri, &parts.headers) {
-            return respond::error(&error, Encoding::Json);
+        if let Err(rejection) = self.guard.check(&parts.uri, &parts.headers) {
+            return respond::error(&rejection.into(), Encoding::Json);
         }
         let asked = match Asked::of(parts) {
             Ok(asked) => asked,
@@ -137,13 +136,11 @@ impl Front {
         if asked.info.resource.is_none() {
             return self.serve_document(&asked, &catalog);
         }
-        let mut query = std::mem::take(&mut asked.query);
-        let route = match route::route(&catalog, &asked.method, &asked.info, &mut query) {
+        let route = match route::route(&catalog, &mut asked) {
             Ok(route) => route,
             Err(Astray::Nothing) => return Ok(respond::nothing()),
             Err(Astray::Refused(error)) => return Err(error),
         };
-        asked.query = query;
         let accepted = accepted(&asked, &route)?;
         let (media, body) = self.body(&asked, &route, body).await?;
         let call = Call {
@@ -155,10 +152,7 @@ impl Front {
             representation: accepted.representation,
             target: route.target,
         };
-        let answer = match self.auth.handle(&self.api, &call).await {
-            Some(answer) => answer?,
-            None => self.api.handle(call).await?,
-        };
+        let answer = verbs::handle(&self.api, Some(&self.auth), &call, route.resource).await?;
         respond_to(&asked, accepted, answer, slot)
     }
 
@@ -202,7 +196,7 @@ impl Front {
         match path {
             "/" => Ok(respond::json(&Discovery::root_paths(catalog))),
             "/version" | "/version/" if asked.method != Method::GET => {
-                Err(route::method_not_allowed())
+                Err(ApiError::method_not_allowed())
             }
             "/version" | "/version/" => Ok(respond::json(&super::version())),
             "/metrics" => {

@@ -1,6 +1,6 @@
 //! The server's certificate and the authority that signs it.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -17,6 +17,7 @@ use rustls::{
 use thiserror::Error;
 use tokio_rustls::TlsAcceptor;
 
+use super::server::CLUSTER_NAMES;
 use crate::{
     auth::ClientAuthority,
     state::{StateDir, StateError},
@@ -95,10 +96,9 @@ impl fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// A certificate that an authority of the server's own signed. The authority is kept, so that clients
-    /// trust the server again after a restart; the certificate is made anew, because the names of the
-    /// server may have changed.
-    pub(crate) fn open(state: &StateDir, names: &[String]) -> Result<Self, TlsError> {
+    /// Returns a certificate that an authority of the server's own signed. The authority is kept, so that clients
+    /// trust the server again after a restart; the certificate is made anew, because the address may have changed.
+    pub(crate) fn open(state: &StateDir, address: IpAddr) -> Result<Self, TlsError> {
         let kept = (state.read(CA_CERTIFICATE)?, state.read(CA_KEY)?);
         let (ca, issuer) = if let (Some(ca), Some(key)) = kept {
             (ca, Issuer::new(authority(), KeyPair::from_pem(&key)?))
@@ -110,12 +110,12 @@ impl Identity {
             (ca, Issuer::new(of, key))
         };
         let key = KeyPair::generate()?;
-        let mut own = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
-        own.extend(
-            ["kubernetes", "kubernetes.default", "kubernetes.default.svc"].map(str::to_owned),
-        );
-        own.extend(names.iter().cloned());
-        let mut of = CertificateParams::new(own)?;
+        let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        names.extend(CLUSTER_NAMES.map(str::to_owned));
+        if !address.is_unspecified() {
+            names.push(address.to_string());
+        }
+        let mut of = CertificateParams::new(names)?;
         of.distinguished_name.push(DnType::CommonName, "flumen-apiserver");
         of.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
         of.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) use self::binding::bind;
 
 use super::{Request, body, get, options::FieldValidation};
-use crate::{Answer, ApiError, Payload, Reason, clock, verbs::not_allowed_here};
+use crate::{Answer, ApiError, Payload, Reason, clock};
 
 pub(crate) async fn subresource(request: &Request<'_>) -> Result<Answer, ApiError> {
     match &*request.target().subresource {
@@ -25,7 +25,7 @@ pub(crate) async fn subresource(request: &Request<'_>) -> Result<Answer, ApiErro
             let message = format!("no container runs here: {what} is not possible");
             Err(ApiError::new(501, Some(Reason::MethodNotAllowed), message))
         }
-        _ => Err(not_allowed_here()),
+        _ => Err(ApiError::method_not_allowed()),
     }
 }
 

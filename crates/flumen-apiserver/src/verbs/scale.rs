@@ -16,7 +16,6 @@ use crate::{
     ownership::{self, SCALE_VERSION, ScaleVersions},
     rules::{self, Read},
     storage::Stored,
-    verbs::not_allowed_here,
 };
 
 pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
@@ -27,7 +26,7 @@ pub(crate) async fn scale(request: &Request<'_>) -> Result<Answer, ApiError> {
             Ok(request.answer_as_is(200, rules::scale_of(&request.resource, &live.object)?))
         }
         Verb::Update | Verb::Patch => write_scale(request).await,
-        _ => Err(not_allowed_here()),
+        _ => Err(ApiError::method_not_allowed()),
     }
 }
 

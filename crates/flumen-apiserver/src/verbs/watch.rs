@@ -30,7 +30,7 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// What happened to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WatchKind {
+enum WatchKind {
     Added,
     Modified,
     Deleted,
@@ -52,16 +52,9 @@ impl WatchKind {
     }
 }
 
-/// A change of an object, in the version that was asked for.
-#[derive(Clone, Debug)]
-pub struct WatchEvent {
-    pub kind: WatchKind,
-    pub object: Value,
-}
-
 /// An event before it is put into a shape.
 #[derive(Debug)]
-pub(crate) struct Occurrence {
+struct Occurrence {
     kind: WatchKind,
     object: Object,
     /// Present for events that other watchers see too.
@@ -89,7 +82,7 @@ impl Object {
 }
 
 /// The objects of a resource as they change.
-pub(crate) struct Watcher {
+struct Watcher {
     api: Api,
     resource: Arc<Resource>,
     selection: Selection,
@@ -114,7 +107,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> Result<Answer, ApiError> {
 }
 
 impl Watcher {
-    pub(crate) async fn open(request: &Request<'_>) -> Result<Self, ApiError> {
+    async fn open(request: &Request<'_>) -> Result<Self, ApiError> {
         let query = &request.call.query;
         let options = WatchOptions::of(query)?;
         let selection = Selection::of(query, &request.resource)?.with_name(&request.target().name);
@@ -181,7 +174,7 @@ impl Watcher {
     }
 
     /// The next event; none when the watch is over. One that cannot be converted is the last.
-    pub(crate) async fn next(&mut self) -> Option<Occurrence> {
+    async fn next(&mut self) -> Option<Occurrence> {
         let mut occurrence = self.next_stored().await?;
         let Object::Stored(value, revision) = &occurrence.object else { return Some(occurrence) };
         if !conversion::is_needed(&self.resource) {
@@ -276,15 +269,6 @@ impl Watcher {
         Occurrence { kind: WatchKind::Bookmark, object, change: None }
     }
 
-    /// The events as values, in the version that was asked for.
-    pub(crate) fn events(self) -> impl Stream<Item = WatchEvent> + Send {
-        stream::unfold(self, |mut watcher| async {
-            let occurrence = watcher.next().await?;
-            let event = occurrence.into_event(&watcher.resource);
-            Some((event, watcher))
-        })
-    }
-
     fn lines(self, lines: Lines) -> impl Stream<Item = Bytes> + Send {
         stream::unfold((self, lines), |(mut watcher, mut lines)| async {
             let occurrence = watcher.next().await?;
@@ -303,17 +287,6 @@ impl Watcher {
 impl Occurrence {
     fn error(status: Value) -> Self {
         Self { kind: WatchKind::Error, object: Object::Made(status), change: None }
-    }
-
-    fn into_event(self, resource: &Resource) -> WatchEvent {
-        let Self { kind, object, .. } = self;
-        match object {
-            Object::Made(object) if kind == WatchKind::Error => WatchEvent { kind, object },
-            object => match object.read(resource, Representation::Object) {
-                Ok(object) => WatchEvent { kind, object },
-                Err(error) => WatchEvent { kind: WatchKind::Error, object: error.to_status() },
-            },
-        }
     }
 }
 

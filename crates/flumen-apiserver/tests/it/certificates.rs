@@ -56,19 +56,17 @@ fn client(name: Option<&str>) -> CertificateParams {
 
 async fn serve(authority: &Authority) -> Server {
     let names = vec!["127.0.0.1".to_owned()];
-    let own = authority.sign(&CertificateParams::new(names.clone()).expect("names"));
+    let own = authority.sign(&CertificateParams::new(names).expect("names"));
     let own = ServingCertificate::from_pem(&own.certificate, &own.key).expect("a certificate");
     let store = Store::in_memory(Options::default()).expect("a store");
     let auth = AuthOptions {
         tokens: StaticTokens::parse("t0ken,admin,admin-uid").expect("tokens"),
         client_authority: Some(ClientAuthority::from_pem(&authority.pem).expect("an authority")),
-        ..AuthOptions::default()
     };
     let options = ServerOptions {
         address: "127.0.0.1:0".parse().expect("an address"),
         tls: true,
         certificate: Some(own),
-        names,
         auth,
         state: StateDir(None),
     };

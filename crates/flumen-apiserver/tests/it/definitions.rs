@@ -76,6 +76,39 @@ async fn objects_go_before_their_definition() {
     assert_eq!(refusal(found).0, 404);
 }
 
+/// The resource of a request is looked up when its head has come, and its body may come much later.
+#[tokio::test]
+async fn nothing_is_created_for_a_definition_that_went_meanwhile() {
+    let server = Fixture::start().await;
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(server.create(definitions, &definition()).await.status, 201);
+    let widgets = "/apis/example.com/v1/namespaces/default/widgets";
+    let body = widget(&json!({})).to_string();
+    let mut slow = server.begin("POST", widgets, body.len()).await;
+    let own = format!("{definitions}/widgets.example.com");
+    assert_eq!(server.ask("DELETE", &own, &[], "").await.status, 200);
+    while server.get(&own).await.status != 404 {
+        tokio::task::yield_now().await;
+    }
+    let reply = slow.finish(&body).await;
+    assert_eq!(reply.status, 404, "{}", reply.text());
+    assert_eq!(server.create(definitions, &definition()).await.status, 201);
+    assert_eq!(server.get(widgets).await.json()["items"], json!([]));
+}
+
+/// Bindings of pods are no objects; those of somebody else are.
+#[tokio::test]
+async fn a_custom_kind_may_be_called_bindings() {
+    let client = start().await;
+    let mut definition = definition();
+    definition["metadata"]["name"] = "bindings.example.com".into();
+    definition["spec"]["names"] = json!({ "plural": "bindings", "kind": "Widget" });
+    client.create(DEFINITIONS, "", &definition).await.expect("it is valid");
+    let bindings = ResourceName::new("example.com", "v1", "bindings");
+    let created = client.create(bindings, "default", &widget(&json!({}))).await;
+    assert_eq!(created.expect("it is served")["spec"], json!({ "size": 3 }));
+}
+
 #[tokio::test]
 async fn a_patch_cannot_make_a_list_of_an_object() {
     let server = Fixture::start().await;

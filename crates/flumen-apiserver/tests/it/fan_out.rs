@@ -1,39 +1,13 @@
 //! Many watchers over HTTP: each sees every change, in order.
 
-use reqwest::{Client, Response};
+use reqwest::Client;
 use serde_json::json;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Watcher};
 
 const WATCHERS: usize = 100;
 const CHANGES: usize = 1000;
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-
-/// A watch that was answered, and what of its text was not yet read.
-struct Watcher {
-    answer: Response,
-    unread: Vec<u8>,
-}
-
-impl Watcher {
-    async fn start(client: &Client, url: &str) -> Self {
-        let request = client.get(url).bearer_auth("t0ken");
-        let answer = request.send().await.expect("the server answers");
-        assert_eq!(answer.status(), 200);
-        Self { answer, unread: Vec::new() }
-    }
-
-    async fn line(&mut self) -> String {
-        loop {
-            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.unread.drain(..=end).collect();
-                return String::from_utf8(line).expect("text");
-            }
-            let more = self.answer.chunk().await.expect("the watch goes on");
-            self.unread.extend_from_slice(&more.expect("the watch does not end"));
-        }
-    }
-}
 
 /// The text of a field: events are many, and most of them is of no interest here.
 fn field<'a>(line: &'a str, name: &str) -> &'a str {

@@ -6,6 +6,7 @@ use flumen_apiserver::{
     Api, ApiOptions, AuthOptions, Server, ServerOptions, StateDir, StaticTokens,
 };
 use flumen_store::{Options, Store};
+use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -61,7 +62,6 @@ impl Fixture {
             address: "127.0.0.1:0".parse().expect("it works"),
             tls: false,
             certificate: None,
-            names: Vec::new(),
             auth,
             state: StateDir(None),
         };
@@ -95,6 +95,23 @@ impl Fixture {
         self.ask("POST", path, &["Content-Type: application/json"], &object.to_string()).await
     }
 
+    /// Begins a request of the administrator, whose body the server waits for.
+    pub(crate) async fn begin(&self, method: &str, path: &str, length: usize) -> Begun {
+        const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+        let address = self.server.address();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+             Authorization: Bearer {ADMIN_TOKEN}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\nExpect: 100-continue\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(address).await.expect("it works");
+        stream.write_all(head.as_bytes()).await.expect("it works");
+        let mut answer = [0; GO_ON.len()];
+        stream.read_exact(&mut answer).await.expect("it works");
+        assert_eq!(answer, GO_ON);
+        Begun(stream)
+    }
+
     /// A request with nothing added but what HTTP needs.
     pub(crate) async fn send(
         &self,
@@ -118,6 +135,48 @@ impl Fixture {
         let _ = stream.write_all(body).await;
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
+        parse(&answer)
+    }
+}
+
+/// A watch that was answered, and what of its text was not yet read.
+pub(crate) struct Watcher {
+    answer: Response,
+    unread: Vec<u8>,
+}
+
+impl Watcher {
+    pub(crate) async fn start(client: &Client, url: &str) -> Self {
+        let request = client.get(url).bearer_auth(ADMIN_TOKEN);
+        let answer = request.send().await.expect("the server answers");
+        assert_eq!(answer.status(), 200);
+        Self { answer, unread: Vec::new() }
+    }
+
+    pub(crate) async fn line(&mut self) -> String {
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return String::from_utf8(line).expect("text");
+            }
+            let more = self.answer.chunk().await.expect("the watch goes on");
+            self.unread.extend_from_slice(&more.expect("the watch does not end"));
+        }
+    }
+
+    pub(crate) async fn event(&mut self) -> Value {
+        serde_json::from_str(&self.line().await).expect("JSON")
+    }
+}
+
+/// A request whose head the server has accepted.
+pub(crate) struct Begun(TcpStream);
+
+impl Begun {
+    pub(crate) async fn finish(&mut self, body: &str) -> Reply {
+        self.0.write_all(body.as_bytes()).await.expect("it works");
+        let mut answer = Vec::new();
+        self.0.read_to_end(&mut answer).await.expect("it works");
         parse(&answer)
     }
 }

@@ -1,6 +1,6 @@
 //! Objects from their creation to their end.
 
-use flumen_apiserver::{Deletion, Media, ResourceName, Select};
+use flumen_apiserver::{Deletion, Media, ResourceName};
 use serde_json::{Value, json};
 
 use crate::{
@@ -88,21 +88,22 @@ async fn applying_twice_changes_nothing() {
 
 #[tokio::test]
 async fn lists_select_by_labels_and_fields() {
-    let client = start().await;
+    let server = Fixture::start().await;
+    let maps = "/api/v1/namespaces/default/configmaps";
     for (name, tier) in [("a", "1"), ("b", "2"), ("c", "2")] {
         let mut object = config_map(name, json!({}));
         object["metadata"]["labels"] = json!({ "tier": tier });
-        client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+        assert_eq!(server.create(maps, &object).await.status, 201);
     }
-    let names = async |select: Select<'_>| {
-        let list = client.list(CONFIG_MAPS, select).await.expect("it lists");
-        list.items.iter().map(|item| item["metadata"]["name"].to_string()).collect::<Vec<_>>()
+    let names = async |selector: &str| {
+        let list = server.get(&format!("{maps}?{selector}")).await.json();
+        let items = list["items"].as_array().expect("it lists").iter();
+        items.map(|item| item["metadata"]["name"].to_string()).collect::<Vec<_>>()
     };
-    let select = Select { namespace: "default", ..Select::default() };
-    assert_eq!(names(Select { labels: "tier=2", ..select }).await, ["\"b\"", "\"c\""]);
-    assert_eq!(names(Select { fields: "metadata.name!=b", ..select }).await, ["\"a\"", "\"c\""]);
-    let wrong = Select { fields: "data.k=1", ..select };
-    assert_eq!(refusal(client.list(CONFIG_MAPS, wrong).await).0, 400);
+    assert_eq!(names("labelSelector=tier%3D2").await, ["\"b\"", "\"c\""]);
+    assert_eq!(names("fieldSelector=metadata.name!%3Db").await, ["\"a\"", "\"c\""]);
+    let wrong = server.get(&format!("{maps}?fieldSelector=data.k%3D1")).await;
+    assert_eq!(wrong.status, 400);
 }
 
 #[tokio::test]

@@ -1,99 +1,108 @@
 //! Objects as they change.
 
-use flumen_apiserver::{Client, Deletion, Select, WatchEvent, WatchKind};
-use futures_util::{StreamExt, stream::BoxStream};
 use serde_json::json;
 
-use crate::server::{CONFIG_MAPS, config_map, start};
+use crate::fixture::{Fixture, Watcher};
 
-type Events = BoxStream<'static, WatchEvent>;
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-async fn next(events: &mut Events) -> (WatchKind, String) {
-    let event = events.next().await.expect("the watch goes on");
-    (event.kind, event.object["metadata"]["name"].as_str().unwrap_or_default().to_owned())
+async fn watch(server: &Fixture, query: &str) -> Watcher {
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    Watcher::start(&client, &format!("{}{MAPS}?watch=true{query}", server.url())).await
 }
 
-async fn label(client: &Client, tier: &str) {
-    let mut object = config_map("a", json!({}));
-    object["metadata"]["labels"] = json!({ "tier": tier });
-    client.update(CONFIG_MAPS, &object).await.expect("it is there");
+/// What happened next, and to which object.
+async fn next(watcher: &mut Watcher) -> (String, String) {
+    let event = watcher.event().await;
+    let text = |pointer| event.pointer(pointer).and_then(|text| text.as_str()).unwrap_or_default();
+    (text("/type").to_owned(), text("/object/metadata/name").to_owned())
+}
+
+fn event(kind: &str, name: &str) -> (String, String) {
+    (kind.to_owned(), name.to_owned())
+}
+
+async fn create(server: &Fixture, name: &str) {
+    assert_eq!(server.create(MAPS, &json!({ "metadata": { "name": name } })).await.status, 201);
+}
+
+async fn update(server: &Fixture, object: serde_json::Value) {
+    let headers = ["Content-Type: application/json"];
+    let reply = server.ask("PUT", &format!("{MAPS}/a"), &headers, &object.to_string()).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
+/// The version that a list shows now.
+async fn version(server: &Fixture) -> u64 {
+    let list = server.get(MAPS).await.json();
+    let version = list["metadata"]["resourceVersion"].as_str().expect("lists have a version");
+    version.parse().expect("a number")
 }
 
 #[tokio::test]
 async fn present_objects_come_first_then_changes() {
-    let client = start().await;
-    client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await.expect("it is new");
-    let select = Select { namespace: "default", ..Select::default() };
-    let mut events = client.watch(CONFIG_MAPS, select, None).await.expect("it begins");
-    assert_eq!(next(&mut events).await, (WatchKind::Added, "a".to_owned()));
-    client.create(CONFIG_MAPS, "default", &config_map("b", json!({}))).await.expect("it is new");
-    assert_eq!(next(&mut events).await, (WatchKind::Added, "b".to_owned()));
-    client.delete(CONFIG_MAPS, "default", "a", Deletion::default()).await.expect("it goes");
-    assert_eq!(next(&mut events).await, (WatchKind::Deleted, "a".to_owned()));
+    let server = Fixture::start().await;
+    create(&server, "a").await;
+    let mut watcher = watch(&server, "").await;
+    assert_eq!(next(&mut watcher).await, event("ADDED", "a"));
+    create(&server, "b").await;
+    assert_eq!(next(&mut watcher).await, event("ADDED", "b"));
+    assert_eq!(server.ask("DELETE", &format!("{MAPS}/a"), &[], "").await.status, 200);
+    assert_eq!(next(&mut watcher).await, event("DELETED", "a"));
 }
 
 #[tokio::test]
 async fn objects_enter_and_leave_a_selection() {
-    let client = start().await;
-    client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await.expect("it is new");
-    let select = Select { namespace: "default", labels: "tier=1", ..Select::default() };
-    let mut events = client.watch(CONFIG_MAPS, select, None).await.expect("it begins");
-    label(&client, "1").await;
-    assert_eq!(next(&mut events).await.0, WatchKind::Added);
-    label(&client, "2").await;
-    assert_eq!(next(&mut events).await.0, WatchKind::Deleted);
+    let server = Fixture::start().await;
+    create(&server, "a").await;
+    let mut watcher = watch(&server, "&labelSelector=tier%3D1").await;
+    for (tier, kind) in [("1", "ADDED"), ("2", "DELETED")] {
+        update(&server, json!({ "metadata": { "name": "a", "labels": { "tier": tier } } })).await;
+        assert_eq!(next(&mut watcher).await, event(kind, "a"));
+    }
 }
 
 #[tokio::test]
 async fn a_watch_from_a_version_replays_what_happened() {
-    let client = start().await;
-    let before = client.list(CONFIG_MAPS, Select::default()).await.expect("it lists");
+    let server = Fixture::start().await;
+    let since = version(&server).await;
     for name in ["a", "b", "c"] {
-        let object = config_map(name, json!({}));
-        client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+        create(&server, name).await;
     }
-    let since = Some(&*before.resource_version);
-    let mut events = client.watch(CONFIG_MAPS, Select::default(), since).await.expect("it begins");
+    let mut watcher = watch(&server, &format!("&resourceVersion={since}")).await;
     for name in ["a", "b", "c"] {
-        assert_eq!(next(&mut events).await, (WatchKind::Added, name.to_owned()));
+        assert_eq!(next(&mut watcher).await, event("ADDED", name));
     }
 }
 
 #[tokio::test]
 async fn a_watch_from_a_later_version_is_silent_until_then() {
-    let client = start().await;
-    let before = client.list(CONFIG_MAPS, Select::default()).await.expect("it lists");
-    let version: u64 = before.resource_version.parse().expect("a number");
-    let since = (version + 2).to_string();
-    let watch = client.watch(CONFIG_MAPS, Select::default(), Some(&since));
-    let mut events = watch.await.expect("it begins");
+    let server = Fixture::start().await;
+    let since = version(&server).await + 2;
+    let mut watcher = watch(&server, &format!("&resourceVersion={since}")).await;
     for name in ["a", "b", "c"] {
-        let object = config_map(name, json!({}));
-        client.create(CONFIG_MAPS, "default", &object).await.expect("it is new");
+        create(&server, name).await;
     }
-    assert_eq!(next(&mut events).await, (WatchKind::Added, "c".to_owned()));
+    assert_eq!(next(&mut watcher).await, event("ADDED", "c"));
 }
 
 /// Every watcher sees every change, in order.
 #[tokio::test]
 async fn many_watchers_miss_nothing() {
-    let client = start().await;
+    let server = Fixture::start().await;
     let mut watchers = Vec::new();
-    let select = Select { namespace: "default", ..Select::default() };
     for _ in 0..20 {
-        let watch = client.watch(CONFIG_MAPS, select, None);
-        watchers.push(watch.await.expect("it begins"));
+        watchers.push(watch(&server, "").await);
     }
-    client.create(CONFIG_MAPS, "default", &config_map("a", json!({}))).await.expect("it is new");
+    create(&server, "a").await;
     for number in 0..200 {
-        let object = config_map("a", json!({ "n": number.to_string() }));
-        client.update(CONFIG_MAPS, &object).await.expect("it is there");
+        let data = json!({ "n": number.to_string() });
+        update(&server, json!({ "metadata": { "name": "a" }, "data": data })).await;
     }
-    for events in &mut watchers {
-        assert_eq!(next(events).await.0, WatchKind::Added);
+    for watcher in &mut watchers {
+        assert_eq!(next(watcher).await, event("ADDED", "a"));
         for number in 0..200 {
-            let event = events.next().await.expect("the watch goes on");
-            assert_eq!(event.object["data"]["n"], number.to_string());
+            assert_eq!(watcher.event().await["object"]["data"]["n"], number.to_string());
         }
     }
 }

@@ -44,6 +44,10 @@ struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5000")]
     addr: SocketAddr,
 
+    /// Additional host name to accept in requests on the loopback interface
+    #[arg(long, value_name = "NAME")]
+    allowed_host: Vec<String>,
+
     /// Users and their passwords, one `name:hash` a line as `htpasswd -B` writes them
     #[arg(long, value_name = "FILE")]
     auth_file: Option<PathBuf>,
@@ -120,6 +124,7 @@ async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
 fn options(args: &ServeArgs) -> Result<Options, CommandError> {
     let mut options = Options::new(&args.data);
     options.address = args.addr;
+    options.names.clone_from(&args.allowed_host);
     options.auth = auth(args)?;
     options.tls = args
         .tls_cert

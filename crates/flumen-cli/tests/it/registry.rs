@@ -11,7 +11,8 @@ use super::{Scratch, serving::Serving};
 #[test]
 fn a_registry_serves_until_it_is_told_to_stop() {
     let scratch = Scratch::new();
-    let mut registry = Serving::start(&scratch, &["registry", "serve", "--data", "data"]);
+    let serve = ["registry", "serve", "--data", "data", "--allowed-host", "x"];
+    let mut registry = Serving::start(&scratch, &serve);
     let address = registry.url.strip_prefix("http://").expect("an address");
     let mut stream = TcpStream::connect(address).expect("connects");
     stream.write_all(b"GET /v2/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("writes");

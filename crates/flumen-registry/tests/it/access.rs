@@ -4,9 +4,12 @@ use std::{fs, path::Path};
 
 use flumen_registry::{Accounts, Auth, Error, Options, Server, Tls};
 use flumen_testkit::Certificate;
-use reqwest::{Method, StatusCode};
+use reqwest::{
+    Method, StatusCode,
+    header::{HOST, ORIGIN},
+};
 
-use crate::client::{Fixture, assert_refused, header};
+use crate::client::{Fixture, assert_refused, header, sha256};
 
 /// `reader:secret`, hashed with the lowest cost because tests need not wait.
 const USERS: &str =
@@ -74,6 +77,28 @@ async fn everyone_may_read_where_that_is_allowed() {
     assert_refused(registry.post("/v2/a/blobs/uploads/", "").await, 401, "UNAUTHORIZED").await;
     let wrong = registry.request(Method::GET, "/v2/_catalog").bearer_auth("wrong").send().await;
     assert_refused(wrong.expect("an answer"), 401, "UNAUTHORIZED").await;
+}
+
+#[tokio::test]
+async fn other_hosts_and_pages_of_other_origins_are_refused() {
+    let registry =
+        Fixture::with(|options| options.names = vec!["registry.example.com".to_owned()]).await;
+    let own = registry.url("");
+    for (name, value, status) in [
+        (HOST, "registry.example.com", StatusCode::OK),
+        (HOST, "localhost:5000", StatusCode::OK),
+        (HOST, "evil.example.com", StatusCode::FORBIDDEN),
+        (ORIGIN, own.as_str(), StatusCode::OK),
+        (ORIGIN, "http://evil.example.com", StatusCode::FORBIDDEN),
+    ] {
+        let request = registry.request(Method::GET, "/v2/_catalog").header(name, value);
+        assert_eq!(request.send().await.expect("an answer").status(), status, "{value}");
+    }
+    // A page that cannot read the answer can still write.
+    let path = format!("/v2/a/blobs/uploads/?digest={}", sha256(b"x"));
+    let push = registry.request(Method::POST, &path).header(ORIGIN, "null").body("x");
+    assert_eq!(push.send().await.expect("an answer").status(), StatusCode::FORBIDDEN);
+    assert_eq!(registry.files_of_blobs(), 0);
 }
 
 #[test]

@@ -80,8 +80,8 @@ impl Bench {
     }
 
     pub(crate) async fn list(&self, of: ResourceName<'_>, labels: &str) -> Vec<Value> {
-        let select = Select { namespace: "default", labels, ..Select::default() };
-        self.client.list(of, select).await.expect("a list").items
+        let select = Select { namespace: "default", labels };
+        self.client.list(of, select).await.expect("a list")
     }
 
     pub(crate) async fn delete(

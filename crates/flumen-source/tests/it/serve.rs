@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use flumen_source::{Owner, Storage, serve::serve};
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{
+    Client, Method, StatusCode,
+    header::{HOST, ORIGIN},
+};
 use tokio::net::TcpListener;
 
 #[tokio::test]
@@ -14,7 +17,8 @@ async fn published_files_are_served_and_nothing_else() {
     let content = vec![7; 200_000];
     let stored = storage.put_bytes(&owner, "sha256:00.tar.gz", &content).expect("stored");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let server = serve(listener, Arc::clone(&storage)).expect("started");
+    let server =
+        serve(listener, Arc::clone(&storage), "artifacts.example.com:80").expect("started");
     let base = format!("http://{}", server.address());
     let client = Client::builder().no_proxy().build().expect("a client");
     let ask = |method: Method, path: &str| client.request(method, format!("{base}/{path}")).send();
@@ -44,5 +48,17 @@ async fn published_files_are_served_and_nothing_else() {
     }
     let answer = ask(Method::DELETE, &stored.path).await.expect("an answer");
     assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+
+    let own = format!("http://{}", server.address());
+    for (name, value, status) in [
+        (HOST, "artifacts.example.com", StatusCode::OK),
+        (HOST, "localhost:9090", StatusCode::OK),
+        (HOST, "evil.example.com", StatusCode::FORBIDDEN),
+        (ORIGIN, "http://evil.example.com", StatusCode::FORBIDDEN),
+        (ORIGIN, own.as_str(), StatusCode::OK),
+    ] {
+        let request = client.get(format!("{base}/{}", stored.path)).header(name, value);
+        assert_eq!(request.send().await.expect("an answer").status(), status, "{value}");
+    }
     server.shutdown().await;
 }

@@ -23,6 +23,7 @@ struct Device {
     flushed: Vec<u8>,
     /// What was written since then.
     written: Vec<(usize, Vec<u8>)>,
+    flushes: u32,
     fault: Option<Fault>,
 }
 
@@ -45,6 +46,11 @@ impl Disk {
 
     pub(crate) fn set(&self, fault: Option<Fault>) {
         self.device().fault = fault;
+    }
+
+    /// How often somebody has waited for the disk.
+    pub(crate) fn flushes(&self) -> u32 {
+        self.device().flushes
     }
 
     pub(crate) fn erase(&self) {
@@ -114,6 +120,7 @@ impl StorageBackend for Disk {
     fn sync_data(&self) -> io::Result<()> {
         let mut device = self.device();
         device.write()?;
+        device.flushes += 1;
         device.flushed = device.content.clone();
         device.written.clear();
         match device.fault {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flumen_store::{Options, Revision, Store, Transaction};
+use flumen_store::{Entry, Options, Range, ReadError, Revision, Store, Transaction};
 use tempfile::TempDir;
 
 /// A store in its own directory or in memory.
@@ -41,6 +41,17 @@ pub(crate) fn both(options: Options) -> [Held; 2] {
         Held { store: file, directory: Some(directory), options },
         Held { store: memory, directory: None, options },
     ]
+}
+
+/// What a key held at a revision.
+pub(crate) fn get_at(
+    store: &Store,
+    key: &str,
+    revision: Revision,
+) -> Result<Option<Entry>, ReadError> {
+    let range = Range { prefix: key, revision: Some(revision), limit: Some(1), ..Range::default() };
+    let found = store.range(&range)?.entries.into_iter().next();
+    Ok(found.filter(|(first, _)| **first == *key).map(|(_, entry)| entry))
 }
 
 pub(crate) async fn put(store: &Store, key: &str, value: &str) -> Revision {

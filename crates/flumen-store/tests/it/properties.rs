@@ -9,7 +9,7 @@ use flumen_store::{
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tokio::runtime::Builder;
 
-use crate::mode::{Held, both};
+use crate::mode::{Held, both, get_at};
 
 const KEYS: [&str; 8] = ["/a", "/a/1", "/a/2", "/a/2/x", "/a/é", "/a0", "/b/1", "/b/2"];
 const PREFIXES: [&str; 6] = ["", "/a", "/a/", "/a/2", "/b/", "/c"];
@@ -194,7 +194,7 @@ async fn run(mut held: Held, steps: &[Step]) {
             }
             Step::Get { key, age } => {
                 let revision = revision(*age);
-                let found = store.get_at(key, revision).map(|entry| entry.as_ref().map(known));
+                let found = get_at(store, key, revision).map(|entry| entry.as_ref().map(known));
                 assert_eq!(found, model.at(revision).map(|snapshot| snapshot.get(key).copied()));
             }
             Step::Range { prefix, after, age, limit } => {

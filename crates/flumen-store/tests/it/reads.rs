@@ -2,7 +2,7 @@
 
 use flumen_store::{Options, Page, Range, ReadError};
 
-use crate::mode::{both, delete, put};
+use crate::mode::{both, delete, get_at, put};
 
 fn keys(page: &Page) -> Vec<&str> {
     page.entries.iter().map(|(key, _)| &**key).collect()
@@ -56,18 +56,18 @@ async fn revisions_that_are_gone_or_not_there_yet_are_refused() {
         let first = put(store, "/a", "1").await;
         let second = put(store, "/a", "2").await;
         let third = delete(store, "/a").await;
-        assert_eq!(store.get_at("/a", first).expect("reads").expect("there").value, "1");
+        assert_eq!(get_at(store, "/a", first).expect("reads").expect("there").value, "1");
         store.compact(second).expect("compacts");
         assert_eq!(store.compacted(), second);
 
         let compacted = ReadError::Compacted { requested: first, compacted: second };
-        assert_eq!(store.get_at("/a", first), Err(compacted));
+        assert_eq!(get_at(store, "/a", first), Err(compacted));
         assert_eq!(store.watch("/a", first).expect_err("too old"), compacted);
-        assert_eq!(store.get_at("/a", second).expect("reads").expect("there").value, "2");
-        assert_eq!(store.get_at("/a", third), Ok(None));
+        assert_eq!(get_at(store, "/a", second).expect("reads").expect("there").value, "2");
+        assert_eq!(get_at(store, "/a", third), Ok(None));
 
         let future = ReadError::Future { requested: third + 1, current: third };
-        assert_eq!(store.get_at("/a", third + 1), Err(future));
+        assert_eq!(get_at(store, "/a", third + 1), Err(future));
         assert_eq!(store.compact(third + 1), Err(future));
         let range = Range { revision: Some(third + 1), ..Range::default() };
         assert_eq!(store.count(&range), Err(future));

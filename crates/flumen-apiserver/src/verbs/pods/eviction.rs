@@ -162,7 +162,7 @@ fn ask_budgets<'a>(
     Box::pin(async move {
         let client = Client::new(request.api.clone(), "kube-apiserver");
         let select = Select { namespace: request.namespace(), ..Select::default() };
-        let mut budgets = client.list(BUDGETS, select).await?.items;
+        let mut budgets = client.list(BUDGETS, select).await?;
         budgets.retain(|budget| selects(&budget["spec"]["selector"], pod));
         if budgets.len() > 1 {
             return Ok(Verdict::Several);

@@ -5,10 +5,11 @@ use flumen_kinds::Target;
 use flumen_schema::api::Api as Facts;
 use serde_json::{Value, json};
 
-use super::service_accounts::{ACCOUNTS, Bound, Reference, ServiceAccounts};
+use super::{Request, WriteOptions, body};
 use crate::{
-    Answer, Api, ApiError, Call, Payload, ResourceName, clock, meta,
-    verbs::{Request, WriteOptions, body},
+    Answer, ApiError, Payload, ResourceName,
+    auth::{ACCOUNTS, Auth, Bound, ISSUER, Reference, ServiceAccounts},
+    clock, meta,
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -16,14 +17,10 @@ const API_VERSION: &str = "authentication.k8s.io/v1";
 const LEAST_SECONDS: i64 = 600;
 const MOST_SECONDS: i64 = 1 << 32;
 
-pub(super) async fn create(
-    accounts: &ServiceAccounts,
-    api: &Api,
-    call: &Call,
-) -> Result<Answer, ApiError> {
-    let target = &call.target;
-    let options = WriteOptions::of(call)?;
-    let mut object = read(api, call, &options)?;
+pub(super) async fn create(request: &Request<'_>, auth: &Auth) -> Result<Answer, ApiError> {
+    let (target, accounts) = (request.target(), auth.accounts());
+    let options = WriteOptions::of(request.call)?;
+    let mut object = read(request, &options)?;
     let account = accounts.client().get(ACCOUNTS, &target.namespace, &target.name).await?;
     for (field, wanted) in [("name", &target.name), ("namespace", &target.namespace)] {
         let found = meta::text(&object, field);
@@ -38,7 +35,7 @@ pub(super) async fn create(
     let seconds = object["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
     check_seconds(seconds, meta::name(&object))?;
     let audiences = match words(&object["spec"]["audiences"]) {
-        none if none.is_empty() => vec![accounts.issuer().to_owned()],
+        none if none.is_empty() => vec![ISSUER.to_owned()],
         some => some,
     };
     let bound = bound(accounts, &object, &account, &target.namespace).await?;
@@ -55,15 +52,15 @@ pub(super) async fn create(
     Ok(Answer::new(201, Payload::Object { object, resource: None }))
 }
 
-fn read(api: &Api, call: &Call, options: &WriteOptions) -> Result<Value, ApiError> {
+fn read(request: &Request<'_>, options: &WriteOptions) -> Result<Value, ApiError> {
+    let call = request.call;
     let message = Facts::get().message(GROUP, "v1", "TokenRequest");
     let message =
         message.ok_or_else(|| ApiError::internal("there is no type of token requests"))?;
     let decoded =
         flumen_kinds::decode(&call.body, body::media_of(call.media)?, &Target::from(message))
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
-    let request = Request::new(api, call, api.resource(&call.target)?);
-    body::report(&request, options.field_validation, decoded.strict.into())
+    body::report(request, options.field_validation, decoded.strict.into())
         .map_err(ApiError::bad_request)?;
     let mut object = decoded.object;
     flumen_kinds::default_type(&mut object, message.object);

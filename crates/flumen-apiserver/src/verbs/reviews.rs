@@ -7,12 +7,13 @@ use flumen_kinds::{AccessReview, validate_access_review};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Auth;
+use super::{Request, WriteOptions, body, create, write};
 use crate::{
-    Answer, Api, ApiError, Call, User, clock,
+    Answer, ApiError, Resource, User,
+    auth::Auth,
+    clock,
     http::{RequestInfo, ResourceInfo},
     meta,
-    verbs::{Request, WriteOptions, body, create, write},
 };
 
 /// A review and who answers it.
@@ -27,8 +28,9 @@ pub(super) enum Review {
 }
 
 impl Review {
-    pub(super) fn of(group: &str, resource: &str) -> Option<Self> {
-        match (group, resource) {
+    /// The review that a resource is, if it is one.
+    pub(super) fn of(resource: &Resource) -> Option<Self> {
+        match (&*resource.group, &*resource.plural) {
             ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
             ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
             ("authorization.k8s.io", "selfsubjectaccessreviews") => Some(Self::SelfAccess),
@@ -52,33 +54,32 @@ impl Review {
 }
 
 pub(super) async fn answer(
+    request: &Request<'_>,
     auth: &Auth,
     review: Review,
-    api: &Api,
-    call: &Call,
 ) -> Result<Answer, ApiError> {
-    let request = Request::new(api, call, api.resource(&call.target)?);
-    let options = WriteOptions::of(call)?;
-    let mut object = body::object(&request, options.field_validation)?;
+    let options = WriteOptions::of(request.call)?;
+    let mut object = body::object(request, options.field_validation)?;
     create::wipe_system_fields(&mut object);
-    body::match_namespace(&request, &mut object)?;
-    let mut object = write::own(&request, None, object, &options, "");
+    body::match_namespace(request, &mut object)?;
+    let mut object = write::own(request, None, object, &options, "");
     let errors = review.validate(&object);
     if !errors.is_empty() {
         // The real server has forgotten by then of which kind the review is.
         return Err(ApiError::invalid(&request.resource.group, "", "", &errors));
     }
+    let user = &request.call.user;
     let status = match review {
         Review::SelfSubject => {
             meta::set(&mut object, "creationTimestamp", clock::text(clock::now()));
-            json!({ "userInfo": user_info(&call.user) })
+            json!({ "userInfo": user_info(user) })
         }
         Review::Token => token_status(auth, &object["spec"]).await?,
-        Review::SelfAccess => access_status(auth, &call.user, &object["spec"]),
+        Review::SelfAccess => access_status(auth, user, &object["spec"]),
         Review::Access | Review::LocalAccess => {
             access_status(auth, &subject(&object["spec"]), &object["spec"])
         }
-        Review::SelfRules => rules_status(auth, &call.user, &object["spec"])?,
+        Review::SelfRules => rules_status(auth, user, &object["spec"])?,
     };
     object["status"] = status;
     Ok(request.answer_as_is(201, object))
@@ -101,7 +102,7 @@ fn access_status(auth: &Auth, user: &User, spec: &Value) -> Value {
         };
         RequestInfo { path: String::new(), resource: Some(resource), verb: text(of, "verb") }
     };
-    let (allowed, reason) = match auth.rbac.allows(user, &request) {
+    let (allowed, reason) = match auth.rbac().allows(user, &request) {
         Ok(reason) => (true, reason),
         Err(reason) => (false, reason),
     };
@@ -133,7 +134,7 @@ fn rules_status(auth: &Auth, user: &User, spec: &Value) -> Result<Value, ApiErro
         return Err(ApiError::bad_request("no namespace on request"));
     }
     let (mut resources, mut others) = (Vec::new(), Vec::new());
-    for rule in auth.rbac.rules(user, namespace) {
+    for rule in auth.rbac().rules(user, namespace) {
         if !rule.resources.is_empty() {
             let mut shown = rule.clone();
             shown.paths.clear();
