@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Artifact, Condition, GoDuration, LocalReference, Metadata,
-    kind::kind, reconciled::reconciled,
+    kind::kind,
     oci_repository::DEFAULT_TIMEOUT,
     omitempty::{self, is_default},
+    reconciled::reconciled,
 };
 
 /// A Git repository that is followed.

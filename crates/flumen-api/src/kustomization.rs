@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     GoDuration, KeyReference, LocalReference, Metadata, ObjectReference,
-    kind::kind, reconciled::reconciled,
+    kind::kind,
     omitempty::{self, is_default},
+    reconciled::reconciled,
 };
 
 pub use build::{

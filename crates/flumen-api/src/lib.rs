@@ -26,8 +26,9 @@ mod summary;
 
 pub use artifact::Artifact;
 pub use conditions::{
-    Condition, ConditionStatus, Conditions, READY, RECONCILING, STALLED, condition, delete_condition, is_ready,
-    is_reconciling, is_stalled, mark_reconciling, mark_stalled, set_condition,
+    Condition, ConditionStatus, Conditions, READY, RECONCILING, STALLED, condition,
+    delete_condition, is_ready, is_reconciling, is_stalled, mark_reconciling, mark_stalled,
+    set_condition,
 };
 #[cfg(feature = "schema")]
 pub use definition::generate_definitions;

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Artifact, Condition, GoDuration, LocalReference, Metadata,
-    kind::kind, reconciled::reconciled,
+    kind::kind,
     omitempty::{self, is_default},
+    reconciled::reconciled,
 };
 
 /// The limit of a source that gives none.

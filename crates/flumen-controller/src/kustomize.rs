@@ -13,7 +13,6 @@ mod contest;
 mod decryption;
 mod depends;
 mod drift;
-mod failure;
 mod finalize;
 mod flux_components;
 mod health;
@@ -32,7 +31,10 @@ mod unserved;
 mod words;
 mod work;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use flumen_api::Kustomization;
 use flumen_diff::Takeover;
@@ -40,7 +42,6 @@ use flumen_object::{GroupKind, ObjectId};
 use flumen_runtime::{Key, Manager, Name, Runtime, Store, Trigger};
 use tokio::time::timeout;
 
-pub use self::{flux_components::is_flux_component, settings::owner};
 pub(crate) use self::reconciler::Kustomizations;
 use self::{
     contest::Contests,
@@ -49,6 +50,7 @@ use self::{
     owned::{Hand, Owned},
     providers::Providers,
 };
+pub use self::{flux_components::is_flux_component, settings::owner};
 use crate::{KUSTOMIZATION, options::KustomizeOptions, source::Sources};
 
 /// Field manager of applied objects: Flux's, so that objects change hands without a write.
@@ -92,7 +94,7 @@ impl Kustomize {
             group: GROUP.to_owned(),
             takeover: takeover.clone(),
         };
-        Arc::new_cyclic(|this| Self {
+        Arc::new_cyclic(|this: &Weak<Self>| Self {
             owned: Owned::new(runtime.clone(), hand, {
                 let (this, runtime) = (this.clone(), runtime.clone());
                 move |moved| {

@@ -75,8 +75,8 @@ pub async fn run(
     let directories = local::open(&source.local_sources)
         .map_err(|(path, source)| RunError::LocalSource { path, source })?;
     let ignores_rivals = runtime.takeover;
-    let mut manager = Manager::new(client, runtime, Clock::system(), &RECONCILED)
-        .map_err(RunError::Selector)?;
+    let mut manager =
+        Manager::new(client, runtime, Clock::system(), &RECONCILED).map_err(RunError::Selector)?;
     if !ignores_rivals {
         let rivals = manager.rivals(&RECONCILED).await;
         if !rivals.is_empty() {

@@ -17,12 +17,9 @@ use flumen_api::{
 use flumen_runtime::{Changed, Key, KindInfo, Manager, Read, Runtime, Store};
 use flumen_source::{Storage, import::ImportError};
 
-pub(crate) use self::{artifacts::Artifacts, reconciler::SourceReconciler};
 use self::local::LocalSources;
-use crate::{
-    EXTERNAL_ARTIFACT, GIT_REPOSITORY, OCI_REPOSITORY,
-    options::SourceOptions,
-};
+pub(crate) use self::{artifacts::Artifacts, reconciler::SourceReconciler};
+use crate::{EXTERNAL_ARTIFACT, GIT_REPOSITORY, OCI_REPOSITORY, options::SourceOptions};
 
 /// A kind whose objects offer an artifact.
 trait Offers: Kind {
@@ -81,17 +78,6 @@ impl Sources {
         })
     }
 
-    /// Returns the source of a Kustomization, if its kind is supported.
-    pub(crate) fn of(&self, object: &Kustomization) -> Option<Key> {
-        let kind: &'static KindInfo = match object.spec.source_ref.kind {
-            SourceKind::GitRepository => &GIT_REPOSITORY,
-            SourceKind::OciRepository => &OCI_REPOSITORY,
-            SourceKind::ExternalArtifact => &EXTERNAL_ARTIFACT,
-            SourceKind::Bucket => return None,
-        };
-        Some(Key::new(kind, object.source_namespace(), &object.spec.source_ref.name))
-    }
-
     pub(crate) fn offered(&self, source: &Key) -> Offered {
         let (namespace, name) = (&source.namespace, &source.name);
         if *source.kind == GIT_REPOSITORY {
@@ -134,6 +120,17 @@ impl Sources {
     }
 }
 
+/// Returns the source of a Kustomization, if its kind is supported.
+pub(crate) fn source_of(object: &Kustomization) -> Option<Key> {
+    let kind: &'static KindInfo = match object.spec.source_ref.kind {
+        SourceKind::GitRepository => &GIT_REPOSITORY,
+        SourceKind::OciRepository => &OCI_REPOSITORY,
+        SourceKind::ExternalArtifact => &EXTERNAL_ARTIFACT,
+        SourceKind::Bucket => return None,
+    };
+    Some(Key::new(kind, object.source_namespace(), &object.spec.source_ref.name))
+}
+
 fn offered<K: Offers>(found: Option<Read<K>>) -> Offered {
     match found {
         None => Offered::Missing,
@@ -150,7 +147,7 @@ pub(crate) fn artifacts_of<'c>(
         changed: &Changed<'c>,
     ) -> Option<(Option<&'c Artifact>, Option<&'c Artifact>)> {
         let change = changed.states::<K>()?;
-        Some((change.old().and_then(K::offered), change.new().and_then(K::offered)))
+        Some((change.former().and_then(K::offered), change.present().and_then(K::offered)))
     }
     of::<GitRepository>(changed)
         .or_else(|| of::<OciRepository>(changed))

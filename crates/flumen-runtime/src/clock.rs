@@ -17,7 +17,6 @@ impl Clock {
     }
 
     /// Returns the clock of the system.
-    #[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
     pub fn system() -> Self {
         Self::new(Timestamp::now)
     }

@@ -30,15 +30,15 @@ pub struct Election {
 pub(crate) fn lease_name(controller: &str, selector: Option<&str>) -> String {
     let suffix = selector.filter(|selector| !selector.is_empty()).map(|selector| {
         let digest = Sha256::digest(selector.as_bytes());
-        let start: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        format!("-{start}")
+        let [a, b, c, d, ..]: [u8; 32] = digest.into();
+        format!("-{a:02x}{b:02x}{c:02x}{d:02x}")
     });
     format!("{controller}-leader-election{}", suffix.unwrap_or_default())
 }
 
 /// A process that reconciles, or waits to.
 #[derive(Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     client: Client,
     /// Leases in the order in which they are acquired: every process uses the same one, so that two of them cannot hold
     /// one each and wait for the other.
@@ -96,12 +96,12 @@ impl Candidate {
     }
 
     /// Renews the Leases until one is lost. The leader stops its work then.
-    pub async fn keep(&mut self) -> Lost {
+    pub(crate) async fn keep(&mut self) -> Lost {
         keep(&mut self.held).await
     }
 
     /// Releases the Leases, if the election says so.
-    pub async fn release(self) {
+    pub(crate) async fn release(self) {
         if !self.releases {
             return;
         }

@@ -8,13 +8,13 @@ use crate::{Relation, Requeue, Severity};
 #[derive(Debug)]
 pub struct Failure {
     pub reason: &'static str,
-    pub message: String,
+    pub message: Box<str>,
     pub class: Class,
     pub requeue: Requeue,
     /// Condition beside `Ready` that reports the failure, for kinds that have such.
     pub condition: Option<&'static str>,
     /// The event; some states are only shown in the status.
-    pub event: Option<(Severity, String)>,
+    pub event: Option<(Severity, Box<str>)>,
 }
 
 /// What ends the state that a failure leaves.
@@ -31,12 +31,12 @@ pub enum Class {
 impl Failure {
     /// Returns a failure that is retried after a time, with an event.
     pub fn retried(reason: &'static str, message: impl Into<String>, after: Duration) -> Self {
-        let message = message.into();
+        let failure = Self::waiting(reason, message);
         Self {
-            event: Some((Severity::Error, message.clone())),
+            event: Some((Severity::Error, failure.message.clone())),
             class: Class::Retried,
             requeue: Requeue::After(after),
-            ..Self::waiting(reason, message)
+            ..failure
         }
     }
 
@@ -44,7 +44,7 @@ impl Failure {
     pub fn waiting(reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             reason,
-            message: message.into(),
+            message: message.into().into(),
             class: Class::Waiting(None),
             requeue: Requeue::Never,
             condition: None,
@@ -54,11 +54,11 @@ impl Failure {
 
     /// Returns a failure that only a change of the object ends, with an event.
     pub fn stalled(reason: &'static str, message: impl Into<String>) -> Self {
-        let message = message.into();
+        let failure = Self::waiting(reason, message);
         Self {
-            event: Some((Severity::Error, message.clone())),
+            event: Some((Severity::Error, failure.message.clone())),
             class: Class::Stalled,
-            ..Self::waiting(reason, message)
+            ..failure
         }
     }
 
@@ -77,7 +77,7 @@ impl Failure {
 
     #[must_use]
     pub fn with_event(mut self, severity: Severity, message: impl Into<String>) -> Self {
-        self.event = Some((severity, message.into()));
+        self.event = Some((severity, message.into().into()));
         self
     }
 

@@ -8,19 +8,15 @@ use crate::Key;
 
 /// How one object uses another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Relation {
-    name: &'static str,
-    /// The user is reconciled after the other, and deleted before it.
-    is_ordered: bool,
-}
+pub struct Relation(&'static str);
 
 impl Relation {
     /// The user is built from the artifact of the other.
-    pub const SOURCE: Self = Self { name: "source", is_ordered: false };
-    /// The user waits until the other is ready.
-    pub const DEPENDENCY: Self = Self { name: "dependency", is_ordered: true };
+    pub const SOURCE: Self = Self("source");
+    /// The user waits until the other is ready, and is deleted before it.
+    pub const DEPENDENCY: Self = Self("dependency");
     /// The user reads values, keys or credentials of the other.
-    pub const INPUT: Self = Self { name: "input", is_ordered: false };
+    pub const INPUT: Self = Self("input");
 }
 
 /// One object that another refers to.
@@ -76,8 +72,8 @@ impl Index {
 
     /// Returns the dependencies of an object.
     fn dependencies(&self, key: &Key) -> impl Iterator<Item = &ObjectId> {
-        let ordered = self.references(key).iter().filter(|one| one.relation.is_ordered);
-        ordered.map(|one| &one.id)
+        let references = self.references(key).iter();
+        references.filter(|one| one.relation == Relation::DEPENDENCY).map(|one| &one.id)
     }
 
     /// Returns all objects that depend on one, also through others.

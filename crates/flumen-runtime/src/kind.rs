@@ -73,12 +73,7 @@ impl KindInfo {
 
     /// Returns how the kind is served; the server need not be asked.
     pub fn resource(&self) -> Resource {
-        Resource {
-            gvk: self.gvk(),
-            plural: self.plural.into(),
-            namespaced: true,
-            verbs: [].into(),
-        }
+        Resource { gvk: self.gvk(), plural: self.plural.into(), namespaced: true, verbs: [].into() }
     }
 }
 

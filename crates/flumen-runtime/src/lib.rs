@@ -49,10 +49,8 @@ pub use options::Options;
 pub use queue::{Queue, Requeue, Trigger};
 pub use reconciler::{Changed, Done, Finalized, Reconciler, Wake};
 pub use reconciliation::{Reconciliation, Wait};
-pub use references::{
-    ReferenceError, Secret, config_map, core_resource, pull_secrets, secret,
-};
+pub use references::{ReferenceError, Secret, config_map, core_resource, pull_secrets, secret};
 pub use rivals::{Rival, hint as hint_for_rivals};
 pub use runtime::Runtime;
-pub use store::{Change, MalformedObject, Read, Store};
 pub use status::has_finalizer;
+pub use store::{Change, MalformedObject, Read, Store};

@@ -37,7 +37,7 @@ use crate::{
     metrics::{self, Metrics},
     registered::{ObservedKind, ReconciledKind, Registered},
     rivals,
-    wakeups::{Notice, Wakeups},
+    wakeups::{Notice, OnEstablished, Wakeups},
 };
 
 /// Time that running reconciliations get on shutdown.
@@ -52,7 +52,7 @@ pub struct Manager {
     runtime: Arc<Runtime>,
     kinds: Kinds,
     stores: HashMap<TypeId, Box<dyn Any>>,
-    on_established: Vec<Box<dyn Fn(&GroupKind) + Send + Sync>>,
+    on_established: Vec<OnEstablished>,
     notices: UnboundedReceiver<Notice>,
     background: JoinSet<()>,
     posting: JoinSet<()>,
@@ -112,10 +112,11 @@ impl Manager {
     /// Returns the store of a kind, also before the kind is registered.
     pub fn store<K: Kind>(&mut self, info: &'static KindInfo) -> Arc<Store<K>> {
         let notices = &self.runtime.notices;
-        let changed = |change| Notice::Changed(info, Box::new(change));
-        let store = self.stores.entry(TypeId::of::<K>()).or_insert_with(|| {
-            Box::new(Arc::new(Store::<K>::new(info, sends(notices, changed))))
-        });
+        let changed = move |change| Notice::Changed(info, Box::new(change));
+        let store = self
+            .stores
+            .entry(TypeId::of::<K>())
+            .or_insert_with(|| Box::new(Arc::new(Store::<K>::new(info, sends(notices, changed)))));
         match store.downcast_ref::<Arc<Store<K>>>() {
             Some(store) => store.clone(),
             None => unreachable!("stores are kept by the types of their objects"),
@@ -190,8 +191,7 @@ impl Manager {
         endpoints.serve_metrics(options.metrics_at, metrics::CONTENT_TYPE, text).await?;
         let is_ready = move || watched.iter().all(|kind| kind.is_synced());
         endpoints.serve_health(options.health_at, is_ready).await?;
-        let (runtime, handled, mut notices) =
-            (self.runtime.clone(), kinds.clone(), self.notices);
+        let (runtime, handled, mut notices) = (self.runtime.clone(), kinds.clone(), self.notices);
         let on_established = self.on_established;
         self.background.spawn(async move {
             let wakeups =
@@ -307,8 +307,9 @@ impl Controller {
         // Those that only wait have released their workers.
         let all = u32::try_from(concurrent).unwrap_or(u32::MAX);
         let finish = async {
-            let idle =
-                async { tokio::join!(workers.work.acquire_many(all), workers.fetch.acquire_many(all)) };
+            let idle = async {
+                tokio::join!(workers.work.acquire_many(all), workers.fetch.acquire_many(all))
+            };
             tokio::pin!(idle);
             loop {
                 tokio::select! {
@@ -354,7 +355,9 @@ async fn run_one(
     workers: &Workers,
 ) -> (Requeue, Option<Relation>) {
     let kind = kinds.iter().find(|kind| kind.info() == key.kind);
-    let Some(kind) = kind.filter(|kind| runtime.selector.is_empty() || kind.matches(key, &runtime.selector)) else {
+    let Some(kind) =
+        kind.filter(|kind| runtime.selector.is_empty() || kind.matches(key, &runtime.selector))
+    else {
         return (Requeue::Never, None);
     };
     if key.kind.pool == Pool::Fetch {

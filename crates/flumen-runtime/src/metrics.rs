@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Media type of the text format of `OpenMetrics`.
-pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Buckets of reconciliation times: those of the library that Flux's controllers are made with.
 const RECONCILE_SECONDS: [f64; 40] = [
@@ -45,7 +45,7 @@ type Seconds<const N: usize> = Family<Labels<N>, Gauge<f64, AtomicU64>>;
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
 
 #[derive(Debug)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     /// Kinds that are reconciled.
     kinds: Vec<&'static KindInfo>,
     registry: Registry,
@@ -87,7 +87,8 @@ impl Metrics {
                 "Duration of the reconciliations of one object",
                 object_seconds,
             ),
-            outcomes: new.family("controller_runtime_reconcile", "Reconciliations by their outcome"),
+            outcomes: new
+                .family("controller_runtime_reconcile", "Reconciliations by their outcome"),
             errors: new.family(
                 "controller_runtime_reconcile_errors",
                 "Reconciliations that failed and are retried",
@@ -122,8 +123,10 @@ impl Metrics {
                 "workqueue_longest_running_processor_seconds",
                 "Time that the longest running reconciliation has taken",
             ),
-            leader: new
-                .family("leader_election_master_status", "Whether this process holds the lease: 1 if it does"),
+            leader: new.family(
+                "leader_election_master_status",
+                "Whether this process holds the lease: 1 if it does",
+            ),
             requests: new.family("rest_client_requests", "Requests to the API server"),
             process: Process::new(&mut new),
             running: Mutex::default(),

@@ -302,17 +302,12 @@ impl State {
         Some((key, trigger, since.elapsed()))
     }
 
-    fn done(
-        &mut self,
-        key: &Key,
-        requeue: Requeue,
-        waits_for: Option<Relation>,
-        backoff: Backoff,
-    ) {
+    fn done(&mut self, key: &Key, requeue: Requeue, waits_for: Option<Relation>, backoff: Backoff) {
         let Some(item) = self.items.get_mut(key) else { return };
         let phase = std::mem::take(&mut item.phase);
         item.waits_for = waits_for;
-        item.failures = if requeue == Requeue::Backoff { item.failures.saturating_add(1) } else { 0 };
+        item.failures =
+            if requeue == Requeue::Backoff { item.failures.saturating_add(1) } else { 0 };
         let wait = match requeue {
             Requeue::Never => None,
             Requeue::After(wait) => Some(wait),

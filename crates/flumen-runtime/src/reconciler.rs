@@ -104,7 +104,10 @@ pub enum Wake {
     IfWaiting,
     Now,
     /// Unless a reconciliation at this revision of its source is running; `is_behind` says whether the object needs one.
-    AtRevision { revision: String, is_behind: bool },
+    AtRevision {
+        revision: String,
+        is_behind: bool,
+    },
 }
 
 /// An object that has changed.

@@ -5,9 +5,7 @@
 
 use std::{future::pending, sync::Arc, time::Duration};
 
-use flumen_api::{
-    ConditionStatus, Kind, READY, Reconciled, mark_stalled, set_condition,
-};
+use flumen_api::{ConditionStatus, Kind, READY, Reconciled, mark_stalled, set_condition};
 use flumen_yaml::Node;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{
@@ -16,8 +14,8 @@ use tokio::{
 };
 
 use crate::{
-    Done, Failure, Finalized, Key, KindInfo, MalformedObject, Reconciler, Relation, Requeue, Runtime,
-    Severity, Store, status,
+    Done, Failure, Finalized, Key, KindInfo, MalformedObject, Reconciler, Relation, Requeue,
+    Runtime, Severity, Store, status,
 };
 
 /// Work that takes longer is shown while it is running.
@@ -124,7 +122,8 @@ impl<'r, K: Reconciled, N: Default> Reconciliation<'r, K, N> {
 
     /// Notes a wait, or its end.
     pub fn set_wait(&self, wait: Option<Wait>) {
-        self.wait.send_if_modified(|known| std::mem::replace(known, wait) != wait || wait.is_some());
+        self.wait
+            .send_if_modified(|known| std::mem::replace(known, wait) != wait || wait.is_some());
     }
 
     /// Shows the object again, if a user may look at it by now.
@@ -231,7 +230,8 @@ impl<'r, K: Reconciled, N: Default> Reconciliation<'r, K, N> {
                 superseded = superseded => superseded,
                 Ok(()) = waits.changed() => continue,
             };
-            let event = format!("{} canceled due to new reconciliation triggered by {by}", wait.what);
+            let event =
+                format!("{} canceled due to new reconciliation triggered by {by}", wait.what);
             let message = format!("New reconciliation triggered by {by}");
             let failure = Failure::retried(wait.reason, message, Duration::ZERO);
             return failure.requeued(Requeue::Now).with_event(Severity::Info, event);
@@ -296,8 +296,8 @@ async fn finalize<R: Reconciler>(
         return requeue;
     }
     let Reconciliation { runtime, store, key, .. } = run;
-    let removed = status::set_finalizer(&runtime.client, key.kind, run.written().as_ref(), false);
-    match removed.await {
+    let object = run.written();
+    match status::set_finalizer(&runtime.client, key.kind, object.as_ref(), false).await {
         Ok(node) => {
             reconciler.finalized(run);
             if node.at(&["metadata", "deletionTimestamp"]).is_none() {

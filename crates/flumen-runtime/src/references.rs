@@ -22,12 +22,7 @@ pub enum ReferenceError {
 
 /// Returns a resource of the core group.
 pub fn core_resource(kind: &'static str, plural: &'static str) -> Resource {
-    Resource {
-        gvk: core_kind(kind),
-        plural: plural.into(),
-        namespaced: true,
-        verbs: [].into(),
-    }
+    Resource { gvk: core_kind(kind), plural: plural.into(), namespaced: true, verbs: [].into() }
 }
 
 pub async fn secret(

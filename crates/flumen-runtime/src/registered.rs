@@ -42,8 +42,7 @@ pub(crate) trait Registered {
 /// What the runtime has to know of a change.
 pub(crate) struct ReadChange {
     pub(crate) key: Key,
-    pub(crate) is_new: bool,
-    pub(crate) is_deleted: bool,
+    pub(crate) event: ChangeEvent,
     /// The object is new, its spec has changed, it is being deleted, or a user requests it.
     pub(crate) is_requested: bool,
     /// What the object may have waited for until now.
@@ -51,6 +50,24 @@ pub(crate) struct ReadChange {
     pub(crate) references: Vec<Reference>,
     /// The object had our finalizer, and no longer has.
     pub(crate) is_released: bool,
+}
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeEvent {
+    Added,
+    Updated,
+    Deleted,
+}
+
+impl ChangeEvent {
+    fn of<K>(change: &Change<K>) -> Self {
+        match (&change.before, &change.after) {
+            (_, None) => Self::Deleted,
+            (None, Some(_)) => Self::Added,
+            (Some(_), Some(_)) => Self::Updated,
+        }
+    }
 }
 
 /// A kind with its reconciler.
@@ -62,7 +79,7 @@ pub(crate) struct ReconciledKind<R: Reconciler> {
 impl<R: Reconciler> ReconciledKind<R> {
     /// Whether a change requests a reconciliation.
     fn is_requested(&self, change: &Change<R::Object>) -> bool {
-        let (Some(before), Some(after)) = (change.old(), change.new()) else {
+        let (Some(before), Some(after)) = (change.former(), change.present()) else {
             return change.after.is_some();
         };
         let (old, new) = (before.metadata(), after.metadata());
@@ -71,7 +88,9 @@ impl<R: Reconciler> ReconciledKind<R> {
             || old.generation != new.generation
             || old.deletion_timestamp != new.deletion_timestamp
             || before.requested_at() != after.requested_at()
-            || settings.into_iter().any(|key| old.annotations.get(*key) != new.annotations.get(*key))
+            || settings
+                .into_iter()
+                .any(|key| old.annotations.get(*key) != new.annotations.get(*key))
     }
 }
 
@@ -118,12 +137,11 @@ impl<R: Reconciler> Registered for ReconciledKind<R> {
             |object: Option<&R::Object>| object.is_some_and(|it| has_finalizer(self.info(), it));
         Some(ReadChange {
             key: Key::new(self.info(), namespace, name),
-            is_new: change.before.is_none(),
-            is_deleted: change.after.is_none(),
+            event: ChangeEvent::of(change),
             is_requested: self.is_requested(change),
             wakes_itself: self.reconciler.wakes_itself(change),
-            references: change.new().map_or_else(Vec::new, |it| self.reconciler.references(it)),
-            is_released: is_held(change.old()) && !is_held(change.new()),
+            references: change.present().map_or_else(Vec::new, |it| self.reconciler.references(it)),
+            is_released: is_held(change.former()) && !is_held(change.present()),
         })
     }
 
@@ -198,8 +216,7 @@ impl<K: Kind> Registered for ObservedKind<K> {
         let (namespace, name) = &change.name;
         Some(ReadChange {
             key: Key::new(self.info, namespace, name),
-            is_new: change.before.is_none(),
-            is_deleted: change.after.is_none(),
+            event: ChangeEvent::of(change),
             is_requested: false,
             wakes_itself: None,
             references: Vec::new(),

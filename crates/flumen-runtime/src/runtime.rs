@@ -9,10 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::{
-    Clock, Dependencies, EventBus, Index, Key, Options, Queue, Store,
-    follow::Watcher,
-    metrics::Metrics,
-    wakeups::Notice,
+    Clock, Dependencies, EventBus, Index, Key, Options, Queue, Store, follow::Watcher,
+    metrics::Metrics, wakeups::Notice,
 };
 
 /// The cluster, the queue and the index of references.

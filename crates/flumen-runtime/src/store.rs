@@ -34,12 +34,12 @@ pub struct Change<K> {
 
 impl<K> Change<K> {
     /// Returns the former state, if it could be read.
-    pub fn old(&self) -> Option<&K> {
+    pub fn former(&self) -> Option<&K> {
         self.before.as_ref()?.as_deref().ok()
     }
 
     /// Returns the present state, if it can be read.
-    pub fn new(&self) -> Option<&K> {
+    pub fn present(&self) -> Option<&K> {
         self.after.as_ref()?.as_deref().ok()
     }
 }

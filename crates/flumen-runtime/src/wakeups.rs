@@ -6,7 +6,7 @@ use flumen_object::{GroupKind, ObjectId};
 
 use crate::{
     Changed, Key, KindInfo, Reference, Relation, Runtime, Trigger, Wake,
-    registered::{ReadChange, Registered},
+    registered::{ChangeEvent, ReadChange, Registered},
 };
 
 /// Something that a watch has seen.
@@ -23,11 +23,14 @@ pub(crate) enum Notice {
     Call(Box<dyn FnOnce() + Send>),
 }
 
+/// A listener for kinds that are served for the first time.
+pub(crate) type OnEstablished = Box<dyn Fn(&GroupKind) + Send + Sync>;
+
 /// Follows notices with what is registered.
 pub(crate) struct Wakeups<'m> {
     pub(crate) runtime: &'m Runtime,
     pub(crate) kinds: &'m [Box<dyn Registered + Send + Sync>],
-    pub(crate) on_established: &'m [Box<dyn Fn(&GroupKind) + Send + Sync>],
+    pub(crate) on_established: &'m [OnEstablished],
 }
 
 impl Wakeups<'_> {
@@ -38,7 +41,7 @@ impl Wakeups<'_> {
                 if let Some(kind) = kind
                     && let Some(read) = kind.read(change.as_ref())
                 {
-                    self.changed(kind.as_ref(), read, change.as_ref());
+                    self.changed(kind.as_ref(), &read, change.as_ref());
                 }
             }
             Notice::Dependency(id) => {
@@ -57,19 +60,19 @@ impl Wakeups<'_> {
         }
     }
 
-    fn changed(&self, kind: &dyn Registered, read: ReadChange, change: &dyn Any) {
+    fn changed(&self, kind: &dyn Registered, read: &ReadChange, change: &dyn Any) {
         let runtime = self.runtime;
-        let ReadChange { key, references, .. } = &read;
+        let ReadChange { key, event, references, .. } = read;
         let before = runtime.index().update(key, references.clone());
         self.keep_dependencies(key.kind, &before, references);
         let are_reordered = dependencies(&before) != dependencies(references);
-        if are_reordered && !read.is_deleted {
+        if are_reordered && *event != ChangeEvent::Deleted {
             let depth = runtime.index().depth(key);
             runtime.queue.set_depth(key, depth);
         }
         if read.is_requested {
             runtime.queue.add(key.clone(), Trigger::Changed(key.to_string()));
-        } else if read.is_deleted {
+        } else if *event == ChangeEvent::Deleted {
             runtime.forget(key);
         } else if let Some(relation) = read.wakes_itself {
             runtime.queue.add_waiting(key, relation);
@@ -82,7 +85,7 @@ impl Wakeups<'_> {
         }
         self.wake_terminating(&before, references, read.is_released);
         if are_reordered {
-            self.wake_cycle(key, read.is_new);
+            self.wake_cycle(key, *event == ChangeEvent::Added);
         }
     }
 

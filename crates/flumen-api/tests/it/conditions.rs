@@ -1,7 +1,7 @@
 //! How conditions change.
 
 use flumen_api::{
-    ConditionStatus, ExternalArtifact, Kind, Metadata, READY, RECONCILING, STALLED, Summary,
+    ConditionStatus, Conditions, ExternalArtifact, Metadata, READY, RECONCILING, STALLED, Summary,
     condition, delete_condition, is_ready, is_reconciling, is_stalled, mark_reconciling,
     mark_stalled, set_condition, summarize,
 };

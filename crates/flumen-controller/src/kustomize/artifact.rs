@@ -7,7 +7,7 @@ use flumen_fs::Tree;
 use flumen_runtime::{Failure, Relation, Requeue, Severity};
 
 use super::{Kustomize, unserved};
-use crate::source::Offered;
+use crate::source::{Offered, source_of};
 
 const REASON: &str = "ArtifactFailed";
 /// Group of all sources.
@@ -26,7 +26,7 @@ pub(super) fn resolve(kustomize: &Kustomize, object: &Kustomization) -> Result<A
     if reference.kind == SourceKind::ExternalArtifact && !options.external_artifacts {
         return Err(denied(&subject, "ExternalArtifact feature gate is disabled"));
     }
-    let Some(source) = kustomize.sources.of(object) else {
+    let Some(source) = source_of(object) else {
         let unserved = unserved::say(&format!("{SOURCES}/v1"), kind);
         let others = "use a GitRepository, an OCIRepository or an ExternalArtifact";
         return Err(Failure::stalled(REASON, format!("{subject}: {unserved}; {others}")));
@@ -76,10 +76,8 @@ pub(super) async fn tree(
     let missing =
         || waiting(format!("Source is not ready, artifact not found, retrying in {wait}"));
     let artifacts = &kustomize.sources.artifacts;
-    let is_fetched_here = kustomize
-        .sources
-        .of(object)
-        .is_some_and(|source| kustomize.sources.is_fetched_here(&source));
+    let is_fetched_here =
+        source_of(object).is_some_and(|source| kustomize.sources.is_fetched_here(&source));
     let found = if is_fetched_here {
         // The reconciliation of the source wakes the Kustomization.
         artifacts.stored_tree(artifact).await.transpose().ok_or_else(missing)?

@@ -135,12 +135,10 @@ async fn variables(kustomize: &Kustomize, object: &Kustomization) -> Variables {
         let name = &reference.name;
         let found = match reference.kind {
             SubstituteKind::ConfigMap => config_map(client, namespace, name).await,
-            SubstituteKind::Secret => {
-                secret(client, namespace, name).await.map(|secret| {
-                    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-                    secret.into_iter().map(|(key, bytes)| (key, text(bytes))).collect()
-                })
-            }
+            SubstituteKind::Secret => secret(client, namespace, name).await.map(|secret| {
+                let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+                secret.into_iter().map(|(key, bytes)| (key, text(bytes))).collect()
+            }),
         };
         let lookup = match found {
             Ok(values) => Lookup::Found(values),

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use flumen_api::{
-    Artifact, ConditionStatus, GoDuration, Kustomization, READY, RECONCILING, Reconciled as _, STALLED,
-    condition,
-    delete_condition, mark_reconciling, mark_stalled, set_condition,
+    Artifact, ConditionStatus, GoDuration, Kustomization, READY, RECONCILING, Reconciled as _,
+    STALLED, condition, delete_condition, mark_reconciling, mark_stalled, set_condition,
 };
 use flumen_apply::Change;
 use flumen_runtime::{Class, Done, Failure, Severity};
@@ -144,7 +143,7 @@ fn succeed(object: &mut Kustomization, revision: &Revision, now: Timestamp) {
 }
 
 fn fail(object: &mut Kustomization, failure: &Failure, now: Timestamp) {
-    let (reason, message) = (failure.reason, failure.message.as_str());
+    let (reason, message) = (failure.reason, &*failure.message);
     match failure.class {
         Class::Stalled => {
             mark_stalled(object, reason, message, now);

@@ -27,7 +27,6 @@ use tokio::{
     task::JoinSet,
 };
 
-
 /// The marks of objects that were applied, and the manager that applied them.
 #[derive(Clone, Debug)]
 pub(super) struct Hand {

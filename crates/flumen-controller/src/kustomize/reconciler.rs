@@ -21,7 +21,10 @@ use super::{
     outcome,
     work::{Notes, Work},
 };
-use crate::{KUSTOMIZATION, source::artifacts_of};
+use crate::{
+    KUSTOMIZATION,
+    source::{artifacts_of, source_of},
+};
 
 /// Annotations that change what a reconciliation does.
 const SETTINGS: [&str; 3] = [MODE, ALLOW_LARGE_PRUNE, UNKNOWN_KINDS];
@@ -50,7 +53,7 @@ impl Reconciler for Kustomizations {
     }
 
     fn references(&self, object: &Kustomization) -> Vec<Reference> {
-        let source = self.0.sources.of(object).map(|key| key.object_id());
+        let source = source_of(object).map(|key| key.object_id());
         let source = source.map(|id| Reference { relation: Relation::SOURCE, id });
         let dependencies = object.spec.depends_on.iter().map(|dependency| Reference {
             relation: Relation::DEPENDENCY,
@@ -69,15 +72,19 @@ impl Reconciler for Kustomizations {
         }
         match changed.states::<Kustomization>() {
             // An expression may look at anything.
-            Some(change) if readiness(change.old()) == readiness(change.new()) => {
-                if depends::has_expression_on(user, &change.name) { Wake::IfWaiting } else { Wake::No }
+            Some(change) if readiness(change.former()) == readiness(change.present()) => {
+                if depends::has_expression_on(user, &change.name) {
+                    Wake::IfWaiting
+                } else {
+                    Wake::No
+                }
             }
             _ => Wake::IfWaiting,
         }
     }
 
     fn wakes_itself(&self, change: &Change<Kustomization>) -> Option<Relation> {
-        let (before, after) = (change.old()?, change.new()?);
+        let (before, after) = (change.former()?, change.present()?);
         // Its own expressions may look at its labels and annotations.
         let has_expression = after.spec.depends_on.iter().any(|one| one.ready_expr.is_some());
         let is_relabelled = before.metadata.labels != after.metadata.labels
@@ -90,7 +97,7 @@ impl Reconciler for Kustomizations {
             self.0.memory.forget(key);
             self.0.contests.forget(key);
         }
-        self.0.providers.recorded(&change.name, change.new());
+        self.0.providers.recorded(&change.name, change.present());
     }
 
     async fn reconcile(&self, run: &Run<'_>) -> Result<Done, Failure> {

@@ -34,7 +34,10 @@ enum Dependents {
     None,
     /// None of them is being deleted.
     Present,
-    Terminating { first: Key, are_more: bool },
+    Terminating {
+        first: Key,
+        are_more: bool,
+    },
 }
 
 /// Looks at the dependents. The members of a cycle do not wait for each other.
@@ -42,7 +45,8 @@ fn dependents(kustomize: &Kustomize, key: &Key) -> Dependents {
     let users: Vec<Key> = {
         let index = kustomize.runtime.index();
         let dependencies = index.all_dependencies(key);
-        let users = index.users(Relation::DEPENDENCY, &key.object_id());
+        let id = key.object_id();
+        let users = index.users(Relation::DEPENDENCY, &id);
         users.filter(|user| !dependencies.contains(&user.object_id())).cloned().collect()
     };
     let mut found = Dependents::None;

@@ -29,6 +29,7 @@ use super::{
     store::{self, StatusStore},
     target::{Target, account, target},
 };
+use crate::source::source_of;
 
 /// What a reconciliation notes for its own end.
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ impl Work<'_> {
         let mode = Mode::of(&object).map_err(invalid)?;
         fails_unknown_kinds(kustomize, &object).map_err(invalid)?;
         let rules = health_rules(&object, account(kustomize, &object).is_some())?;
-        if let Some(source) = kustomize.sources.of(&object) {
+        if let Some(source) = source_of(&object) {
             queue.reads_source(key, &source);
         }
         let artifact = artifact::resolve(kustomize, &object)?;

@@ -28,7 +28,6 @@ use super::{
     },
 };
 
-
 impl Source for GitRepository {
     fn artifact(&self) -> Option<&Artifact> {
         self.status.artifact.as_ref()
@@ -58,7 +57,7 @@ impl Source for GitRepository {
         let secrets = secrets(sources, self).await?;
         let limits = limits(sources.artifacts.storage().budget());
         let source = GitSource::new(self, &secrets, &limits, &sources.options.ssh_algorithms)
-            .map_err(failure)?;
+            .map_err(|error| failure(&error))?;
         let included = included(sources, self)?;
         let artifacts: Vec<Artifact> =
             included.iter().map(|(_, artifact)| artifact.clone()).collect();
@@ -71,7 +70,7 @@ impl Source for GitRepository {
         if let Some(known) = &self.status.artifact
             && settings_hold
         {
-            let revision = source.resolve().await.map_err(failure)?;
+            let revision = source.resolve().await.map_err(|error| failure(&error))?;
             if modern_revision(&known.revision) == revision {
                 let note =
                     format!("no changes since last reconciliation: observed revision '{revision}'");
@@ -79,7 +78,7 @@ impl Source for GitRepository {
                 return Ok(Produced::Unchanged { reason: "GitOperationSucceeded", note, news });
             }
         }
-        let fetched = source.fetch().await.map_err(failure)?;
+        let fetched = source.fetch().await.map_err(|error| failure(&error))?;
         let revision = fetched.revision.clone();
         step.set(format!("{BUILDING}: new upstream revision '{revision}'"));
         verify(self, step, &source, &fetched)?;
@@ -90,7 +89,7 @@ impl Source for GitRepository {
             let source = (Self::KIND, self.metadata.namespace.as_str(), part.name.as_str());
             let tree = sources.artifacts.tree(source, &artifact, step.now()).await;
             part.tree = tree.map_err(|error| {
-                failure(GitError::IncludeCopy {
+                failure(&GitError::IncludeCopy {
                     name: part.name.clone(),
                     from: part.from.clone(),
                     to: part.to.clone(),
@@ -156,7 +155,7 @@ fn verify(
             step.post(Severity::Info, SUCCEEDED, &text);
             Ok(())
         }
-        Some(Err(error)) => Err(Failure { condition: Some(VERIFIED), ..failure(error) }),
+        Some(Err(error)) => Err(Failure { condition: Some(VERIFIED), ..failure(&error) }),
     }
 }
 
@@ -208,7 +207,7 @@ async fn store(
     let stored = spawn_blocking(move || {
         let checkout = fetched.checkout;
         let tree: Arc<dyn Tree> =
-            include(checkout.tree, &checkout.root, parts).map_err(failure)?;
+            include(checkout.tree, &checkout.root, parts).map_err(|error| failure(&error))?;
         let files = Files { tree: tree.as_ref(), root: &checkout.root };
         let not_stored = |error: flumen_source::StorageError| {
             let message = format!("unable to archive artifact to storage: {error}");
@@ -218,7 +217,7 @@ async fn store(
         let file = format!("{}.tar.gz", checkout.commit);
         storage.put(&owner, &file, files, &rules).map_err(not_stored)
     });
-    stored.await.unwrap_or_else(|_| Err(failure(GitError::Interrupted)))
+    stored.await.unwrap_or_else(|_| Err(failure(&GitError::Interrupted)))
 }
 
 /// Reads the Secrets that a repository names. What is missing is told as Flux tells it of each of them.
@@ -229,7 +228,7 @@ async fn secrets(sources: &Sources, object: &GitRepository) -> Result<GitSecrets
     if let Some(LocalReference { name }) = &spec.proxy_secret_ref {
         let proxy = read(name).await.map_err(|error| {
             let place = format!("secret '{namespace}/{name}'");
-            failure(GitError::Proxy(match error {
+            failure(&GitError::Proxy(match error {
                 ReferenceError::NotFound(..) => format!("{place} not found"),
                 error @ ReferenceError::Cluster(_) => format!("failed to get {place}: {error}"),
             }))
@@ -264,7 +263,7 @@ fn limits(budget: Budget) -> Limits {
     }
 }
 
-fn failure(error: GitError) -> Failure {
+fn failure(error: &GitError) -> Failure {
     let condition = match error {
         GitError::IncludePath { .. } | GitError::IncludeCopy { .. } => STORAGE_FAILED,
         _ => FETCH_FAILED,

@@ -1,6 +1,6 @@
 //! `OCIRepository`: an artifact in a registry.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use flumen_api::{
     Artifact, ConditionStatus, OciProvider, OciRepository, condition, delete_condition,
@@ -18,7 +18,6 @@ use super::{
         VERIFIED, failed, owner, stalled,
     },
 };
-
 
 const ORIGIN_SOURCE: &str = "org.opencontainers.image.source";
 /// The name under which the current artifact is served, whatever it is.

@@ -226,11 +226,7 @@ pub(super) fn stalled(
 }
 
 /// Removes old artifacts, and forgets one whose file is gone or damaged, so that it is stored again. Returns the next step.
-async fn check_storage<S: Source>(
-    sources: &Sources,
-    run: &Run<'_, S>,
-    object: &mut S,
-) -> String {
+async fn check_storage<S: Source>(sources: &Sources, run: &Run<'_, S>, object: &mut S) -> String {
     let (Some(artifact), Ok(owner)) = (object.artifact().cloned(), owner(object)) else {
         return BUILDING.to_owned();
     };
@@ -302,13 +298,14 @@ fn succeed<S: Source>(object: &mut S, now: Timestamp) {
 }
 
 fn fail<S: Source>(object: &mut S, failure: &Failure, step: &str, now: Timestamp) {
-    let (reason, message) = (failure.reason, failure.message.as_str());
+    let (reason, message) = (failure.reason, &*failure.message);
     for other in FAILURES.iter().filter(|other| failure.condition != Some(other)) {
         delete_condition(object, other);
     }
     if let Some(condition) = failure.condition {
         // All but that of the verification are bad when they are true.
-        let bad = if condition == VERIFIED { ConditionStatus::False } else { ConditionStatus::True };
+        let bad =
+            if condition == VERIFIED { ConditionStatus::False } else { ConditionStatus::True };
         set_condition(object, condition, bad, reason, message, now);
     }
     if failure.class == Class::Stalled {

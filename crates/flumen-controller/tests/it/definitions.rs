@@ -27,7 +27,9 @@ enum Unserved {
 use Unserved::{Defer, Fail};
 
 fn start(unserved: Unserved) -> Option<Stage> {
-    let stage = Stage::start_changed(|options| options.defer_unknown_kinds = unserved == Defer)?;
+    let stage = Stage::start_changed(|options| {
+        options.kustomize.defer_unknown_kinds = unserved == Defer;
+    })?;
     let mut releases = definition("helmreleases.helm.toolkit.fluxcd.io", "HelmRelease");
     let version = &mut releases["spec"]["versions"][0];
     version["name"] = json!("v2");

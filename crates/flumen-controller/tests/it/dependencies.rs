@@ -160,7 +160,7 @@ fn it_can_be_enough_that_a_kustomization_is_there() {
 
 #[test]
 fn only_selected_objects_are_reconciled_and_may_depend_on_others() {
-    let shard = |options: &mut Options| options.selector = Some("shard=one".to_owned());
+    let shard = |options: &mut Options| options.runtime.selector = Some("shard=one".to_owned());
     let Some(stage) = Stage::start_changed(shard) else { return };
     stage.push(&[("a/a.yaml", &config_map("a", "1")), ("b/b.yaml", &config_map("b", "1"))]);
     stage.source();

@@ -211,6 +211,7 @@ fn what_somebody_left_in_an_object_is_taken_over_although_the_object_is_refused(
     let main = json!([container("main", "a")]);
     push(&main);
     stage.request("OCIRepository", "app");
-    let override_managers_before_dry_run = vec!["somebody".to_owned()];
-    until(Options { override_managers_before_dry_run, ..stage.options() }, &main);
+    let mut options = stage.options();
+    options.kustomize.override_managers_before_dry_run = vec!["somebody".to_owned()];
+    until(options, &main);
 }

@@ -150,7 +150,7 @@ fn an_artifact_that_is_not_what_its_digest_says_is_refused() {
 #[test]
 fn an_artifact_of_others_replaces_no_file_of_another_source() {
     let Some(server) = GitServer::start("artifacts of others") else { return };
-    let stage = Stage::start_changed(|options| options.retention.records = 1);
+    let stage = Stage::start_changed(|options| options.source.retention.records = 1);
     let Some(stage) = stage else { return };
     stage.push(&[("one.yaml", &config_map("one", "1"))]);
     stage.source();

@@ -343,12 +343,11 @@ impl Drop for Stage {
 }
 
 fn options(namespace: &str, storage: PathBuf) -> Options {
-    Options {
-        storage,
-        namespace: Some(namespace.to_owned()),
-        runtime_namespace: namespace.to_owned(),
-        ..Options::default()
-    }
+    let mut options = Options::default();
+    options.source.storage = storage;
+    options.runtime.namespace = Some(namespace.to_owned());
+    namespace.clone_into(&mut options.runtime.runtime_namespace);
+    options
 }
 
 /// The controller on this thread, for as long as the process lives.

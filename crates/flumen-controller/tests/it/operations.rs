@@ -26,8 +26,10 @@ fn candidate(stage: &Stage, name: &str) -> Options {
         retry: Duration::from_millis(50),
         releases: true,
     };
-    let storage = stage.stored(name);
-    Options { storage, election: Some(election), ..stage.options() }
+    let mut options = stage.options();
+    options.source.storage = stage.stored(name);
+    options.runtime.election = Some(election);
+    options
 }
 
 fn until_held_by(stage: &Stage, name: &str) {
@@ -95,7 +97,9 @@ fn a_lease_of_flux_that_is_renewed_stops_the_start() {
     {
         lease(renewed);
         let health = free_address();
-        let options = Options { takeover, health_at: Listen::At(health), ..stage.options() };
+        let mut options = stage.options();
+        options.runtime.takeover = takeover;
+        options.runtime.health_at = Listen::At(health);
         let (end, thread) = stage.controller(options);
         Stage::until("it works", || (status(health, "/readyz") == Some(200)).then_some(()));
         end.send(()).expect("it runs");
@@ -163,11 +167,9 @@ fn a_deployment_of_flux_that_runs_stops_the_start() {
 
     let storage = tempfile::tempdir().expect("a directory");
     let rivals = |kubeconfig: &Path, runtime_namespace: &str| {
-        let options = Options {
-            storage: storage.path().to_owned(),
-            runtime_namespace: runtime_namespace.to_owned(),
-            ..Options::default()
-        };
+        let mut options = Options::default();
+        options.source.storage = storage.path().to_owned();
+        options.runtime.runtime_namespace = runtime_namespace.to_owned();
         refusal_on(kubeconfig, options)
     };
     let error = rivals(&cluster.kubeconfig(), "elsewhere");
@@ -206,8 +208,8 @@ fn a_deployment_of_flux_that_runs_stops_the_start() {
 fn artifacts_are_served_to_others() {
     let address = free_address();
     let Some(stage) = Stage::start_changed(|options| {
-        options.serve_at = Some(address);
-        options.advertised_host = address.to_string();
+        options.source.serve_at = Some(address);
+        options.source.advertised_host = address.to_string();
     }) else {
         return;
     };
@@ -235,11 +237,9 @@ fn artifacts_are_served_to_others() {
 fn metrics_have_the_names_that_dashboards_know() {
     let Some(stage) = Stage::prepare() else { return };
     let (metrics, health) = (free_address(), free_address());
-    let options = Options {
-        metrics_at: Listen::At(metrics),
-        health_at: Listen::At(health),
-        ..stage.options()
-    };
+    let mut options = stage.options();
+    options.runtime.metrics_at = Listen::At(metrics);
+    options.runtime.health_at = Listen::At(health);
     let (end, thread) = stage.controller(options);
     Stage::until("it is ready", || (status(health, "/readyz") == Some(200)).then_some(()));
     assert_eq!(status(health, "/healthz"), Some(200));

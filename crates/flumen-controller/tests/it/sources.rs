@@ -232,7 +232,9 @@ fn who_begins_without_the_artifacts_waits_for_the_sources_to_fetch_them() {
 
 #[test]
 fn a_remote_that_does_not_answer_holds_up_no_kustomization() {
-    let Some(stage) = Stage::start_changed(|options| options.concurrent = 1) else { return };
+    let Some(stage) = Stage::start_changed(|options| options.runtime.concurrent = 1) else {
+        return;
+    };
     stage.push(&[("one.yaml", &config_map("one", "1"))]);
     stage.source();
     stage.kustomization("app", &json!({}));

@@ -56,7 +56,11 @@ impl EventSink for KubernetesEvents {
         // The receiver is closed while the controller shuts down.
         if let Err(TrySendError::Full(_)) = sender.try_send(object_of(event)) {
             let (name, reason) = (&event.name, &event.reason);
-            tracing::warn!(about = name, reason, "too many events wait to be posted: one is dropped");
+            tracing::warn!(
+                about = name,
+                reason,
+                "too many events wait to be posted: one is dropped"
+            );
         }
     }
 }
