@@ -8,21 +8,17 @@ use std::{
 
 use flumen_apply::{Error, InventoryStore, Options, Prune, Recorded, Silent, apply};
 use flumen_controller::{Key, Kind};
+use flumen_inspect::{Overview, REQUESTED_AT};
 use flumen_kube::{ApplyOptions, Client, Cluster as _, ObjectName, PatchType, Write};
 use flumen_object::{Gvk, Object, ObjectId, ObjectSet};
 use flumen_yaml::{Budget, Node, Text, to_json};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{
-    error::{CommandError, Failure},
-    flux_view::Overview,
-};
+use crate::error::{CommandError, Failure};
 
 /// Where Flux lives, unless a repository says otherwise.
 pub(crate) const NAMESPACE: &str = "flux-system";
-/// The annotation that asks for a pass.
-pub(crate) const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// The manager of what is made for the user and is in no repository.
 const MANAGER: &str = "flumen";
 

@@ -9,7 +9,6 @@ use flumen_yaml::{EmitError, Pos};
 
 use crate::{
     diagnostic::{Diagnostic, Place},
-    flux,
     printable::{Lines, printable},
     ui::Ui,
 };
@@ -194,6 +193,12 @@ impl From<flumen_apply::Error> for CommandError {
     }
 }
 
+impl From<flumen_inspect::Error> for CommandError {
+    fn from(error: flumen_inspect::Error) -> Self {
+        Self::brief(error.to_string())
+    }
+}
+
 impl From<flumen_kube::Error> for CommandError {
     fn from(error: flumen_kube::Error) -> Self {
         let mut failure = Failure::chain(&error);
@@ -222,9 +227,8 @@ impl CommandError {
     }
 
     /// A request to a cluster that failed, as Flux tells it.
-    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes")]
     pub(crate) fn request(error: flumen_kube::Error) -> Self {
-        Self::brief(flux::words(&error))
+        flumen_inspect::Error::from(error).into()
     }
 
     /// A request to a registry that failed, as Flux tells it: with the registry's answer.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flumen_controller::Options;
+use flumen_inspect::Overview;
 use flumen_kube::Client;
 use flumen_local::Home;
 use flumen_source::{Storage, StorageError};
@@ -11,9 +12,10 @@ use tokio::time::{Instant, timeout};
 use crate::{
     bootstrap::Bootstrap,
     error::{CommandError, Failure},
-    flux_view::{Narrator, Overview},
     live_view::{Pulse, Screen},
     local_controller::LocalController,
+    narrator::Narrator,
+    tree_view,
     ui::Ui,
 };
 
@@ -86,7 +88,7 @@ pub(crate) async fn until_ready(
         return Err(Failure::new(message).into());
     };
     ui.success(&format!("everything is ready after {:.1}s", begin.elapsed().as_secs_f64()));
-    ui.styled_data(&overview.tree())
+    ui.styled_data(&tree_view::render(&overview.into_forest()))
 }
 
 /// Says what happens for as long as it goes on.
@@ -106,7 +108,7 @@ pub(crate) async fn narrate(
 pub(crate) async fn show(client: &Client, pulse: &mut Pulse) -> Result<(), CommandError> {
     let screen = Screen::new();
     loop {
-        screen.draw(Overview::read(client).await?.tree());
+        screen.draw(tree_view::render(&Overview::read(client).await?.into_forest()));
         if !pulse.next().await? {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use flumen_apiserver::{Api, Changes, WatchError};
+use flumen_inspect::Forest;
 use flumen_kube::Client;
 use flumen_object::ObjectId;
 use futures_util::FutureExt as _;
@@ -37,11 +38,11 @@ pub(crate) async fn show(
     let screen = Screen::new();
     let mut pulse = Pulse::of(api)?;
     loop {
-        let tree = match applied {
-            [] => tree_view::of_workloads(client).await?,
-            applied => tree_view::of(client, applied).await?,
+        let forest = match applied {
+            [] => Forest::of_workloads(client).await?,
+            applied => Forest::of_applied(client, applied).await?,
         };
-        screen.draw(tree);
+        screen.draw(tree_view::render(&forest));
         if !pulse.next().await? {
             return Ok(());
         }

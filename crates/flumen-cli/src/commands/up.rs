@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use flumen_inspect::Forest;
 use flumen_kube::Client;
 use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State, context_of};
 use flumen_registry::Report;
@@ -19,12 +20,12 @@ use crate::{
     examples::{Example, Unpacked},
     flux_repository::FluxRepository,
     flux_up,
-    flux_view::Narrator,
     home_args::HomeArgs,
     live_view::{self, Pulse},
     local_delivery::{Place, deliver_locally},
     local_sources::LocalSource,
     memory, merged_kubeconfig,
+    narrator::Narrator,
     runtime::block_on,
     signals::Signals,
     tree_view,
@@ -298,7 +299,8 @@ impl UpArgs {
     ) -> Result<(), CommandError> {
         let place = self.place(home, record);
         let applied = deliver_locally(directory, &place, ui).await?;
-        ui.styled_data(&tree_view::of(&place.client().await?, &applied).await?)
+        let forest = Forest::of_applied(&place.client().await?, &applied).await?;
+        ui.styled_data(&tree_view::render(&forest))
     }
 
     fn place(&self, home: &Home, record: &Record) -> Place {

@@ -1,10 +1,9 @@
 //! `flumen wait`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use flumen_apply::WaitOptions;
-use tokio::time::Instant;
 
 use crate::{
     duration,
@@ -60,13 +59,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
 async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
     let site = args.site.open(&args.name, Some(args.timeout)).await?;
     let recorded = site.recorded().await?;
-    let options = WaitOptions {
-        selector: Some(site.owner.selector()),
-        rules: Arc::default(),
-        fail_fast: true,
-        deadline: Instant::now() + args.timeout,
-        watched: None,
-    };
+    let options = WaitOptions::of_owner(&site.owner, args.timeout);
     let report = RunReport::new(ui);
     let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;
     if waited.is_err() {

@@ -1,13 +1,13 @@
 //! Commands that take a kind as their word: `get kustomizations`, `suspend source git`.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use clap::{
     ArgMatches, Args, Command, FromArgMatches, Subcommand,
     error::{Error, ErrorKind},
 };
+use flumen_inspect::kinds::{Family, KINDS, Kind};
 
-use super::kinds::{Family, KINDS, Kind};
 use crate::{cli::accept_value, error::CommandError};
 
 /// What a command does with a kind, and its options.
@@ -48,6 +48,12 @@ impl<A: KindCommand> OfKind<A> {
             Chosen::All(_) => Err(CommandError::brief("expected a single resource type")),
         }
     }
+}
+
+/// Names without repetitions.
+pub(crate) fn distinct(names: &[String]) -> impl Iterator<Item = &str> {
+    let mut seen = BTreeSet::new();
+    names.iter().map(String::as_str).filter(move |name| seen.insert(*name))
 }
 
 const ALL: &str = "all";

@@ -1,13 +1,13 @@
-//! Options of every command that works with Flux's kinds, and the cluster that they lead to.
+//! Options of every command for Flux's kinds, and the cluster that they select.
 
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use flumen_api::GoDuration;
+use flumen_inspect::Site;
 use flumen_kube::{Client, ConfigError, ConnectOptions, Error};
 use tokio::time::Instant;
 
-use super::words::words;
 use crate::{cluster_args::ClusterArgs, env, error::CommandError, ui::Ui};
 
 /// Where Flux and what it starts with live.
@@ -59,16 +59,8 @@ struct UnusedArgs {
     kube_api_burst: Option<i32>,
 }
 
-/// A namespace of a cluster, and how long it may be asked.
-#[derive(Clone, Debug)]
-pub(crate) struct Site {
-    pub(crate) client: Client,
-    pub(crate) namespace: String,
-    pub(crate) deadline: Instant,
-}
-
 impl SiteArgs {
-    /// When the whole must be over, if it begins now.
+    /// Deadline of a command that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.timeout
     }
@@ -81,12 +73,12 @@ impl SiteArgs {
         if let Some(namespace) = &given {
             check_namespace(namespace)?;
         }
-        let client = connect(options).await.map_err(|error| CommandError::brief(words(&error)))?;
+        let client = connect(options).await.map_err(CommandError::request)?;
         let follows = self.ns_follows_kube_context || env::flux_follows_context();
         let of_context = || client.context_namespace().filter(|_| follows).map(str::to_owned);
         let namespace = given.or_else(of_context).unwrap_or(fallback);
         check_namespace(&namespace)?;
-        Ok(Site { client: client.with_deadline(deadline), namespace, deadline })
+        Ok(Site::new(&client, namespace, deadline))
     }
 }
 

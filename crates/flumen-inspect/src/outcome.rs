@@ -1,13 +1,14 @@
-//! What is said of an object that was reconciled.
+//! Messages about objects after their reconciliation.
 
 use flumen_yaml::Node;
 
-use super::{
+use crate::{
     kinds::{Kind, Outcome},
     object::{Conditions, is_static, release_revision, text_at},
 };
 
-pub(crate) fn sentence(kind: &Kind, object: &Node) -> String {
+/// Returns the message about an object after its reconciliation.
+pub fn sentence(kind: &Kind, object: &Node) -> String {
     match kind.outcome {
         Outcome::Revision { .. } if is_static(kind, object) => ready_message(object).to_owned(),
         Outcome::Revision { done, field } => format!("{done} revision {}", text_at(object, field)),

@@ -1,57 +1,56 @@
-//! Following an object until it is as somebody wants it.
+//! Following an object until it has reached a state.
 
 use std::time::Duration;
 
 use flumen_health::{Status, assess};
-use flumen_kube::{Cluster as _, Error, Event, ListOptions, ObjectName, Resource, WatchOptions};
+use flumen_kube::{Cluster as _, Event, ListOptions, ObjectName, WatchOptions};
 use flumen_yaml::Node;
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
-use super::{
-    Site,
-    lookup::named,
+use crate::{
+    Error, Site,
     object::{Conditions, text_at},
-    words::{LATE, words},
+    site::named,
 };
 
-/// Until a watch that the server has ended is begun again.
+/// Until a watch that the server has ended is started again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is said of an object at one time.
+/// Judgement of one state of an object.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     Done,
     NotYet,
-    /// It will not be any more, in the words for it.
+    /// The object will not be done, with the reason.
     Failed(String),
 }
 
 impl Site {
-    /// The object as it is when `judge` says that it is done, or why it will not be.
-    pub(crate) async fn follow(
+    /// Returns the object as soon as `judge` says that it is done, or why it will not be.
+    pub async fn follow(
         &self,
         object: ObjectName<'_>,
         judge: impl Fn(&Node) -> Verdict,
-    ) -> Result<Node, String> {
-        let followed = tokio::time::timeout_at(self.deadline, async {
+    ) -> Result<Node, Error> {
+        let followed = tokio::time::timeout_at(self.deadline(), async {
             loop {
                 match self.follow_once(object, &judge).await {
                     Ok(Some(done)) => return Ok(done),
-                    // The server has ended the watch, or has forgotten where it began.
+                    // The server has ended the watch, or no longer has the revision that it started from.
                     Ok(None) => tokio::time::sleep(PAUSE).await,
-                    Err(reason) => return Err(reason),
+                    Err(error) => return Err(error),
                 }
             }
         });
-        followed.await.unwrap_or_else(|_| Err(LATE.to_owned()))
+        followed.await.unwrap_or(Err(Error::Timeout))
     }
 
     async fn follow_once(
         &self,
         object: ObjectName<'_>,
         judge: &impl Fn(&Node) -> Verdict,
-    ) -> Result<Option<Node>, String> {
+    ) -> Result<Option<Node>, Error> {
         let ObjectName { resource, namespace, name } = object;
         let field_selector = named(name);
         let options = ListOptions {
@@ -59,15 +58,15 @@ impl Site {
             field_selector: Some(&field_selector),
             ..ListOptions::default()
         };
-        let list = self.client.list(resource, options).await.map_err(|error| words(&error))?;
-        let first = list.items.into_iter().next().ok_or_else(|| gone(resource, name))?;
+        let list = self.client().list(resource, options).await?;
+        let first = list.items.into_iter().next().ok_or_else(|| Error::gone(resource, name))?;
         if let Some(done) = decide(first, judge)? {
             return Ok(Some(done));
         }
         let from = WatchOptions { list: options, resource_version: &list.resource_version };
-        let mut events = match self.client.watch(resource, from).await {
-            Err(error) if may_pass(&error) => return Ok(None),
-            events => events.map_err(|error| words(&error))?,
+        let mut events = match self.client().watch(resource, from).await {
+            Err(error) if is_transient(&error) => return Ok(None),
+            events => events?,
         };
         while let Some(event) = events.next().await {
             match event {
@@ -76,34 +75,32 @@ impl Site {
                         return Ok(Some(done));
                     }
                 }
-                Ok(Event::Deleted(_)) => return Err(gone(resource, name)),
+                Ok(Event::Deleted(_)) => return Err(Error::gone(resource, name)),
                 Ok(Event::Bookmark { .. }) => {}
-                Err(error) if may_pass(&error) => return Ok(None),
-                Err(error) => return Err(words(&error)),
+                Err(error) if is_transient(&error) => return Ok(None),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(None)
     }
 }
 
-fn decide(object: Node, judge: &impl Fn(&Node) -> Verdict) -> Result<Option<Node>, String> {
+fn decide(object: Node, judge: &impl Fn(&Node) -> Verdict) -> Result<Option<Node>, Error> {
     match judge(&object) {
         Verdict::Done => Ok(Some(object)),
         Verdict::NotYet => Ok(None),
-        Verdict::Failed(reason) => Err(reason),
+        Verdict::Failed(reason) => Err(Error::Failed(reason)),
     }
 }
 
-fn may_pass(error: &Error) -> bool {
+fn is_transient(error: &flumen_kube::Error) -> bool {
+    use flumen_kube::Error;
+
     error.is_expired() || matches!(error, Error::Interrupted { .. } | Error::TimedOut { .. })
 }
 
-fn gone(resource: &Resource, name: &str) -> String {
-    format!("{}.{} \"{name}\" not found", resource.plural, resource.gvk.group)
-}
-
-/// Whether the object is what its controller made of its latest state.
-pub(crate) fn health(object: &Node) -> Verdict {
+/// Judges by kstatus whether an object is current.
+pub fn health(object: &Node) -> Verdict {
     match assess(object, Timestamp::now()) {
         Err(error) => Verdict::Failed(error.to_string()),
         Ok(health) => match health.status {
@@ -114,15 +111,15 @@ pub(crate) fn health(object: &Node) -> Verdict {
     }
 }
 
-/// The same, once the controller has said of the latest state whether it is ready.
-pub(crate) fn readiness(object: &Node) -> Verdict {
+/// Like [`health`], as soon as the controller has observed the current generation and set the Ready condition.
+pub fn readiness(object: &Node) -> Verdict {
     let number = |node: &Node, path: &[&str]| text_at(node, path).parse::<i64>().unwrap_or(0);
     let observed = number(object, &["status", "observedGeneration"]);
     let generation = number(object, &["metadata", "generation"]);
     let Some(ready) = Conditions::of(object).ready().filter(|_| observed >= 1) else {
         return Verdict::NotYet;
     };
-    // Not every controller notes it in the condition.
+    // Not every controller sets the generation of the condition.
     let seen = match number(ready, &["observedGeneration"]) {
         0 => observed,
         seen => seen,

@@ -5,63 +5,62 @@ use self::{
     Readiness::{Always, AlwaysIfOci, Conditions},
 };
 
-/// A kind, and all that commands have to know of it.
+/// A kind: its names, and how its objects are shown.
 #[derive(Debug)]
-#[expect(clippy::struct_field_names, reason = "an object has a field `kind`, too")]
-pub(crate) struct Kind {
-    pub(crate) kind: &'static str,
-    pub(crate) group: &'static str,
-    pub(crate) version: &'static str,
+pub struct Kind {
+    pub kind: &'static str,
+    pub group: &'static str,
+    pub version: &'static str,
     /// The name in paths.
-    pub(crate) plural: &'static str,
+    pub plural: &'static str,
     /// What sentences call an object of it.
-    pub(crate) noun: &'static str,
-    /// The word before its own, as in `source git`.
-    pub(crate) family: Option<Family>,
-    pub(crate) word: &'static str,
-    /// Its word after `get`, where that is another.
-    pub(crate) get_word: &'static str,
-    pub(crate) alias: Option<&'static str>,
-    pub(crate) control: Control,
-    /// What a table shows between the name and whether it is ready.
-    pub(crate) columns: &'static [Column],
-    pub(crate) readiness: Readiness,
-    /// Whether messages are shown with their hashes cut short.
-    pub(crate) shortens: bool,
-    pub(crate) outcome: Outcome,
-    pub(crate) reference: Option<Reference>,
+    pub noun: &'static str,
+    /// The word before its own in commands, as in `source git`.
+    pub family: Option<Family>,
+    pub word: &'static str,
+    /// Its word after `get`, which is plural for some kinds.
+    pub get_word: &'static str,
+    pub alias: Option<&'static str>,
+    pub control: Control,
+    /// Columns of a table between the name and READY.
+    pub columns: &'static [Column],
+    pub readiness: Readiness,
+    /// Whether hashes in messages are shortened.
+    pub shortens: bool,
+    pub outcome: Outcome,
+    pub reference: Option<Reference>,
 }
 
 /// Kinds that share a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub enum Family {
     Source,
     Image,
     Artifact,
 }
 
-/// What people can ask of the controller of a kind.
+/// What a user can request of the controller of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Control {
+pub enum Control {
     /// Nothing.
     Shown,
-    /// To pause and to go on.
+    /// To suspend and to resume.
     Suspended,
-    /// To work now, too.
+    /// To reconcile now, too.
     Reconciled,
 }
 
 #[derive(Debug)]
-pub(crate) struct Column {
-    pub(crate) heading: &'static str,
-    pub(crate) cell: Cell,
+pub struct Column {
+    pub heading: &'static str,
+    pub cell: Cell,
 }
 
 /// Where the text of a cell comes from.
 #[derive(Debug)]
-pub(crate) enum Cell {
+pub enum Cell {
     Field(&'static [&'static str]),
-    /// A field whose hashes are cut short.
+    /// A field whose hashes are shortened.
     Hashes(&'static [&'static str]),
     Suspended,
     /// The version of the chart that a release is made of.
@@ -72,17 +71,17 @@ pub(crate) enum Cell {
 
 /// What READY and MESSAGE show.
 #[derive(Debug)]
-pub(crate) enum Readiness {
+pub enum Readiness {
     Conditions,
-    /// No controller says anything about it.
+    /// Ready with this message: no controller writes a status.
     Always(&'static str),
     /// The same for those of type `oci`.
     AlwaysIfOci(&'static str),
 }
 
-/// What is said of an object that was reconciled.
+/// Message about an object after its reconciliation.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     Revision {
         done: &'static str,
         field: &'static [&'static str],
@@ -92,42 +91,42 @@ pub(crate) enum Outcome {
     ImageReference,
     Tags,
     Sentence(&'static str),
-    /// It never is.
+    /// Objects of the kind are not reconciled.
     Nothing,
 }
 
-/// Which other object an object depends on.
+/// Field that refers to another object.
 #[derive(Debug)]
-pub(crate) struct Reference {
-    pub(crate) field: &'static [&'static str],
-    /// The kind, where the field does not say it.
-    pub(crate) kind: Option<&'static str>,
-    pub(crate) crosses_namespaces: bool,
+pub struct Reference {
+    pub field: &'static [&'static str],
+    /// The kind, if the field has none.
+    pub kind: Option<&'static str>,
+    pub crosses_namespaces: bool,
 }
 
 impl Kind {
-    pub(crate) fn api_version(&self) -> String {
+    pub fn api_version(&self) -> String {
         format!("{}/{}", self.group, self.version)
     }
 
-    /// Its words in commands other than `get`, such as `source git`.
-    pub(crate) fn words(&self) -> String {
+    /// Words of the kind in commands other than `get`, such as `source git`.
+    pub fn words(&self) -> String {
         match self.family {
             Some(family) => format!("{} {}", family.word(), self.word),
             None => self.word.to_owned(),
         }
     }
 
-    /// `plural.group`, which the server's messages name.
-    pub(crate) fn resource(&self) -> String {
+    /// `plural.group`, as in messages of the server.
+    pub fn resource(&self) -> String {
         format!("{}.{}", self.plural, self.group)
     }
 }
 
 impl Family {
-    pub(crate) const ALL: [Self; 3] = [Self::Source, Self::Image, Self::Artifact];
+    pub const ALL: [Self; 3] = [Self::Source, Self::Image, Self::Artifact];
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Source => "source",
             Self::Image => "image",
@@ -135,8 +134,8 @@ impl Family {
         }
     }
 
-    /// Its word after `get`.
-    pub(crate) const fn get_word(self) -> &'static str {
+    /// Word of the family after `get`.
+    pub const fn get_word(self) -> &'static str {
         match self {
             Self::Source => "sources",
             Self::Image => "images",
@@ -145,8 +144,8 @@ impl Family {
     }
 }
 
-/// The kind of this name, in whatever case it is written.
-pub(crate) fn by_name(name: &str) -> Option<&'static Kind> {
+/// Returns the kind of this name, in any case.
+pub fn by_name(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.kind.eq_ignore_ascii_case(name))
 }
 
@@ -180,7 +179,7 @@ const fn source(kind: &'static str, plural: &'static str, word: &'static str) ->
     }
 }
 
-/// What the other kinds have in common.
+/// The defaults of all other kinds.
 const fn plain(kind: &'static str, group: &'static str, version: &'static str) -> Kind {
     Kind {
         kind,
@@ -202,7 +201,7 @@ const fn plain(kind: &'static str, group: &'static str, version: &'static str) -
 }
 
 /// All kinds, in the order in which `get all` shows them.
-pub(crate) static KINDS: [Kind; 15] = [
+pub static KINDS: [Kind; 15] = [
     Kind { noun: "source oci", ..source("OCIRepository", "ocirepositories", "oci") },
     Kind { noun: "source bucket", ..source("Bucket", "buckets", "bucket") },
     Kind { noun: "source git", ..source("GitRepository", "gitrepositories", "git") },

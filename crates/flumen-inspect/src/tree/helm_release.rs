@@ -1,4 +1,4 @@
-//! What a Helm release is made of, as Helm keeps it.
+//! Objects of a Helm release, from Helm's storage.
 
 use std::io::Read as _;
 
@@ -9,28 +9,28 @@ use flumen_object::Gvk;
 use flumen_yaml::{Budget, Node, Text};
 use serde::Deserialize;
 
-use super::drawing::{GroupKind, Identity};
+use super::{GroupKind, Identity};
 use crate::{
-    error::CommandError,
-    flux::{Site, name_of, namespace_of, text_at},
+    Error, Site,
+    object::{name_of, namespace_of, text_at},
 };
 
-/// A release is kept in a secret, and those hold a megabyte. Compressed text can be much more.
+/// A release is stored in a Secret, which holds at most a megabyte. Compressed text can be much more.
 const MAX_RELEASE_BYTES: u64 = 64 << 20;
 const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 
-const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+const CRD: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
 const OWNER: &str = "helm.toolkit.fluxcd.io";
 
-/// What is read of a release.
+/// The part of a stored release that is read.
 #[derive(Deserialize)]
 struct Release {
     #[serde(default)]
     manifest: String,
 }
 
-/// The objects of a `HelmRelease`; none if it has not been installed, or not here.
-pub(super) async fn objects(site: &Site, release: &Node) -> Result<Vec<Identity>, CommandError> {
+/// Returns the objects of a `HelmRelease`; none if it is not installed, or on another cluster.
+pub(super) async fn objects(site: &Site, release: &Node) -> Result<Vec<Identity>, Error> {
     let history = release.at(&["status", "history"]).and_then(Node::as_seq);
     let latest = history.and_then(|history| history.first());
     let storage = text_at(release, &["status", "storageNamespace"]);
@@ -45,27 +45,24 @@ pub(super) async fn objects(site: &Site, release: &Node) -> Result<Vec<Identity>
     );
     let resource = site.core_resource("Secret").await?;
     let object = ObjectName { resource: &resource, namespace: storage, name: &name };
-    let Some(secret) = site.client.get(object).await.map_err(CommandError::request)? else {
-        return Ok(Vec::new());
-    };
-    let manifest = decode(text_at(&secret, &["data", "release"])).ok_or_else(|| {
-        let (namespace, name) = (namespace_of(release), name_of(release));
-        CommandError::brief(format!(
-            "failed to decode the Helm storage object for HelmRelease '{namespace}/{name}'"
-        ))
-    })?;
+    let Some(secret) = site.client().get(object).await? else { return Ok(Vec::new()) };
+    let manifest =
+        decode(text_at(&secret, &["data", "release"])).ok_or_else(|| Error::HelmStorage {
+            namespace: namespace_of(release).to_owned(),
+            name: name_of(release).to_owned(),
+        })?;
     let mut objects = identities(site, &manifest, text_at(latest, &["namespace"])).await?;
-    if applies_definitions(release) {
-        for definition in definitions(site, release).await {
-            if !objects.contains(&definition) {
-                objects.push(definition);
+    if applies_crds(release) {
+        for crd in crds(site, release).await {
+            if !objects.contains(&crd) {
+                objects.push(crd);
             }
         }
     }
     Ok(objects)
 }
 
-/// Text in base 64, twice, and compressed since Helm 2.
+/// Decodes the manifest of a stored release, which is base64 twice, and compressed since Helm 2.
 fn decode(data: &str) -> Option<String> {
     let inner = STANDARD.decode(data).ok()?;
     let mut bytes = STANDARD.decode(inner).ok()?;
@@ -81,21 +78,15 @@ fn decode(data: &str) -> Option<String> {
     Some(serde_json::from_slice::<Release>(&bytes).ok()?.manifest)
 }
 
-async fn identities(
-    site: &Site,
-    manifest: &str,
-    namespace: &str,
-) -> Result<Vec<Identity>, CommandError> {
-    let documents =
-        flumen_yaml::read(&Text::from(manifest), 1, &Budget::default()).map_err(|error| {
-            CommandError::brief(format!("failed to read the Helm storage object: {error}"))
-        })?;
+async fn identities(site: &Site, manifest: &str, namespace: &str) -> Result<Vec<Identity>, Error> {
+    let documents = flumen_yaml::read(&Text::from(manifest), 1, &Budget::default())
+        .map_err(Error::HelmManifest)?;
     let mut identities = Vec::new();
     for document in documents.iter().filter(|document| document.is_map()) {
         let gvk = Gvk::of(document);
         let mut own = namespace_of(document);
         if own.is_empty() {
-            let resource = site.client.resource(&gvk).await.map_err(CommandError::request)?;
+            let resource = site.client().resource(&gvk).await?;
             if resource.is_some_and(|resource| resource.namespaced) {
                 own = namespace;
             }
@@ -109,21 +100,21 @@ async fn identities(
     Ok(identities)
 }
 
-fn applies_definitions(release: &Node) -> bool {
+fn applies_crds(release: &Node) -> bool {
     ["install", "upgrade"].into_iter().any(|action| {
         let policy = text_at(release, &["spec", action, "crds"]);
         !policy.is_empty() && policy != "Skip"
     })
 }
 
-/// Definitions of a chart are no part of its manifest; those of this release have its labels.
-async fn definitions(site: &Site, release: &Node) -> Vec<Identity> {
-    let (group, kind) = DEFINITION;
+/// CRDs of a chart are not in its manifest; those of this release have its labels.
+async fn crds(site: &Site, release: &Node) -> Vec<Identity> {
+    let (group, kind) = CRD;
     let labels =
         format!("{OWNER}/name={},{OWNER}/namespace={}", name_of(release), namespace_of(release));
     let options = ListOptions { label_selector: Some(&labels), ..ListOptions::default() };
     let found = async {
-        let resource = site.client.preferred_resource(group, kind).await.ok()??;
+        let resource = site.client().preferred_resource(group, kind).await.ok()??;
         site.list(&resource, options).await.ok()
     };
     let objects = found.await.unwrap_or_default();

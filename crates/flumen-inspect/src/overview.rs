@@ -1,4 +1,5 @@
-//! What the controller works on: sources, the Kustomizations that are built from them, and what those have applied.
+//! Everything that the controller reconciles: sources, the Kustomizations that are built from them, and what those have
+//! applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,59 +8,61 @@ use flumen_api::{
     OciRepository, READY, RECONCILING, STALLED, condition, read,
 };
 use flumen_health::Status;
-use flumen_kube::{Client, Cluster as _, ListOptions};
+use flumen_kube::{Client, Cluster as _, Error, ListOptions};
 use flumen_object::{Gvk, ObjectId};
-use flumen_yaml::Node;
+use flumen_yaml::{Node, to_json};
+use serde_json::Value;
 
 use crate::{
-    bootstrap::{REQUESTED_AT, as_json},
-    error::CommandError,
-    tree_view::{Below, Branch, Roots, add_made, render},
-    ui::Ui,
+    Forest, LiveObject, REQUESTED_AT,
+    object::{handled_request, text_at},
+    objects::{Owned, add_created},
 };
 
-/// Every object that a Kustomization has applied bears it.
+/// Label of every object that a Kustomization has applied.
 const OWNED: &str = "kustomize.toolkit.fluxcd.io/name";
 
-/// Reasons of those who wait for others; nothing is wrong with them.
+/// Reasons of objects that wait for a dependency.
 const WAITING: [&str; 2] = ["DependencyNotReady", "ArtifactFailed"];
 
-/// Everything that the controller works on, as it is now.
-pub(crate) struct Overview {
-    units: Vec<Unit>,
-    /// What Kustomizations have applied, and what has become of that.
-    below: Below,
+/// Sources, Kustomizations and what those have applied.
+#[derive(Debug)]
+pub struct Overview {
+    pub units: Vec<Unit>,
+    /// Objects in inventories, and what controllers have created for them.
+    owned: Owned,
 }
 
 /// A source or a Kustomization.
-struct Unit {
+#[derive(Debug)]
+pub struct Unit {
     uid: String,
     namespace: String,
     /// `Kustomization/flux-system/apps`
-    name: String,
-    state: State,
-    words: String,
-    /// The name of the source that a Kustomization is built from.
+    pub name: String,
+    pub state: State,
+    pub message: String,
+    /// Name of the source that a Kustomization is built from.
     source: Option<String>,
-    /// The revision that a source offers.
+    /// Revision of the artifact of a source.
     revision: Option<String>,
     inventory: Vec<ObjectId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub enum State {
     Ready,
     Suspended,
-    /// It works, or waits for something that works.
+    /// The object is reconciled, or waits for a dependency.
     Busy,
-    /// It is tried again.
+    /// The reconciliation is retried.
     Failed,
-    /// It is not tried again.
+    /// The reconciliation is not retried.
     Stalled,
 }
 
 impl Overview {
-    pub(crate) async fn read(client: &Client) -> Result<Self, CommandError> {
+    pub async fn read(client: &Client) -> Result<Self, Error> {
         let mut units = Vec::new();
         for object in list::<GitRepository>(client).await? {
             units.push(Unit::of(&object, |source: &GitRepository, unit| {
@@ -84,56 +87,56 @@ impl Overview {
         for object in list::<Kustomization>(client).await? {
             units.push(Unit::of_kustomization(&object, &revisions)?);
         }
-        let below = below(client, &units).await?;
-        Ok(Self { units, below })
+        let owned = owned(client, &units).await?;
+        Ok(Self { units, owned })
     }
 
-    /// Whether everything is as it should be, and something is there at all.
-    pub(crate) fn is_ready(&self) -> bool {
-        let is_fine = |unit: &Unit| matches!(unit.state, State::Ready | State::Suspended);
+    /// Whether there are objects, and all of them are ready or suspended.
+    pub fn is_ready(&self) -> bool {
         !self.units.is_empty()
-            && self.units.iter().all(is_fine)
-            && self.applied().all(|branch| branch.status == Status::Current)
+            && self.units.iter().all(Unit::is_ready)
+            && self.applied().all(|object| object.status == Status::Current)
     }
 
-    /// What Kustomizations have applied, without what others have made of it.
-    fn applied(&self) -> impl Iterator<Item = &Branch> {
-        self.units.iter().filter_map(|unit| self.below.get(&unit.uid)).flatten()
+    /// Objects that Kustomizations have applied, without what controllers have created for them.
+    fn applied(&self) -> impl Iterator<Item = &LiveObject> {
+        self.units.iter().filter_map(|unit| self.owned.get(&unit.uid)).flatten()
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Whether there is a source or Kustomization of this name, such as `Kustomization/flux-system/apps`.
+    pub fn has(&self, name: &str) -> bool {
         self.units.iter().any(|unit| unit.name == name)
     }
 
-    /// Whether something will not become ready, however long one waits.
-    pub(crate) fn is_stuck(&self) -> bool {
+    /// Whether an object is stalled, so that waiting does not help.
+    pub fn is_stuck(&self) -> bool {
         self.units.iter().any(|unit| unit.state == State::Stalled)
     }
 
-    /// What is not ready, and why, a line each.
-    pub(crate) fn not_ready(&self) -> Vec<String> {
-        let units = self.units.iter();
-        let units = units.filter(|unit| !matches!(unit.state, State::Ready | State::Suspended));
-        let units = units.map(|unit| format!("{}: {}", unit.name, unit.words));
-        let objects = self.applied().filter(|branch| branch.status != Status::Current);
-        let objects = objects.map(|branch| format!("{}: {}", branch.label, branch.words));
+    /// Returns names and messages of objects that are not ready.
+    pub fn not_ready(&self) -> Vec<String> {
+        let units = self.units.iter().filter(|unit| !unit.is_ready());
+        let units = units.map(|unit| format!("{}: {}", unit.name, unit.message));
+        let objects = self.applied().filter(|object| object.status != Status::Current);
+        let objects = objects.map(|object| format!("{}: {}", object.label, object.message));
         units.chain(objects).collect()
     }
 
-    pub(crate) fn tree(mut self) -> String {
-        let mut roots = Roots::new();
+    /// Puts Kustomizations below their sources, and what they have applied below them.
+    pub fn into_forest(self) -> Forest {
+        let mut forest = Forest { roots: BTreeMap::new(), owned: self.owned };
         let ids: BTreeMap<String, String> =
             self.units.iter().map(|unit| (unit.name.clone(), unit.uid.clone())).collect();
         for unit in self.units {
             let (status, source) = (unit.state.status(), unit.source.and_then(|it| ids.get(&it)));
-            let branch = Branch { uid: unit.uid, label: unit.name, status, words: unit.words };
+            let Unit { uid, name: label, message, .. } = unit;
             let place = match source {
-                Some(source) => self.below.entry(source.clone()).or_default(),
-                None => roots.entry(unit.namespace).or_default(),
+                Some(source) => forest.owned.entry(source.clone()).or_default(),
+                None => forest.roots.entry(unit.namespace).or_default(),
             };
-            place.push(branch);
+            place.push(LiveObject { uid, label, status, message });
         }
-        render(&roots, &self.below)
+        forest
     }
 }
 
@@ -149,36 +152,35 @@ impl State {
 }
 
 impl Unit {
-    /// Reads an object. `complete` adds what only its kind has, and says whether it is suspended.
+    /// Reads an object. `complete` adds what only its kind has, and returns whether it is suspended.
     fn of<K: Kind>(
         node: &Node,
         complete: impl FnOnce(&K, &mut Self) -> bool,
-    ) -> Result<Self, CommandError> {
-        let text = |path: &[&str]| node.at(path).and_then(Node::as_str).unwrap_or_default();
+    ) -> Result<Self, Error> {
+        let text = |path: &[&str]| text_at(node, path);
         let namespace = text(&["metadata", "namespace"]).to_owned();
         let mut unit = Self {
             uid: text(&["metadata", "uid"]).to_owned(),
             name: format!("{}/{namespace}/{}", K::KIND, text(&["metadata", "name"])),
             namespace,
             state: State::Failed,
-            words: String::new(),
+            message: String::new(),
             source: None,
             revision: None,
             inventory: Vec::new(),
         };
         match read::<K>(&as_json(node)?) {
             Ok(object) => {
-                (unit.state, unit.words) = judge(&object);
-                let asked = object.metadata().annotations.get(REQUESTED_AT);
-                let handled = text(&["status", "lastHandledReconcileAt"]);
-                if asked.is_some_and(|asked| asked != handled) {
-                    (unit.state, unit.words) = (State::Busy, "is asked for a pass".to_owned());
+                (unit.state, unit.message) = judge(&object);
+                let requested = object.metadata().annotations.get(REQUESTED_AT);
+                if requested.is_some_and(|requested| requested != handled_request(node)) {
+                    (unit.state, unit.message) = (State::Busy, "is asked for a pass".to_owned());
                 }
                 if complete(&object, &mut unit) {
-                    (unit.state, unit.words) = (State::Suspended, "suspended".to_owned());
+                    (unit.state, unit.message) = (State::Suspended, "suspended".to_owned());
                 }
             }
-            Err(malformed) => unit.words = malformed.to_string(),
+            Err(malformed) => unit.message = malformed.to_string(),
         }
         Ok(unit)
     }
@@ -186,7 +188,7 @@ impl Unit {
     fn of_kustomization(
         node: &Node,
         revisions: &BTreeMap<String, Option<String>>,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, Error> {
         Self::of(node, |object: &Kustomization, unit| {
             let source = &object.spec.source_ref;
             let namespace = object.source_namespace();
@@ -196,7 +198,7 @@ impl Unit {
             if let (State::Ready, Some(offered)) = (unit.state, offered)
                 && applied.as_ref() != Some(&offered)
             {
-                (unit.state, unit.words) = (State::Busy, format!("new revision {offered}"));
+                (unit.state, unit.message) = (State::Busy, format!("new revision {offered}"));
             }
             let inventory = object.status.inventory.iter().flat_map(|it| &it.entries);
             let ids = inventory.filter_map(|it| ObjectId::from_inventory(&it.id, &it.v).ok());
@@ -206,6 +208,15 @@ impl Unit {
             object.spec.suspend
         })
     }
+
+    const fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready | State::Suspended)
+    }
+}
+
+fn as_json(node: &Node) -> Result<Value, Error> {
+    // What the library prints is JSON.
+    Ok(serde_json::from_str(&to_json(node)?).unwrap_or_default())
 }
 
 fn is_unit(gvk: &Gvk) -> bool {
@@ -216,7 +227,7 @@ fn is_unit(gvk: &Gvk) -> bool {
             .any(|kind| is(GitRepository::GROUP, kind))
 }
 
-/// What an object says of itself.
+/// Returns state and message of an object from its conditions.
 fn judge(object: &impl Kind) -> (State, String) {
     let is_current = |found: &&Condition| found.observed_generation == object.metadata().generation;
     let holds = |r#type: &str| {
@@ -238,7 +249,7 @@ fn judge(object: &impl Kind) -> (State, String) {
     }
 }
 
-async fn list<K: Kind>(client: &Client) -> Result<Vec<Node>, CommandError> {
+async fn list<K: Kind>(client: &Client) -> Result<Vec<Node>, Error> {
     let gvk = Gvk::new(&K::api_version().into(), K::KIND.into());
     list_kind(client, &gvk, None).await
 }
@@ -247,10 +258,10 @@ async fn list_kind(
     client: &Client,
     gvk: &Gvk,
     label_selector: Option<&str>,
-) -> Result<Vec<Node>, CommandError> {
+) -> Result<Vec<Node>, Error> {
     let mut resource = client.resource(gvk).await?;
     if resource.is_none() {
-        // It may be served since a moment ago, and nothing else would make us look again.
+        // The kind may have been installed a moment ago, and no event would make us ask again.
         client.forget_resources();
         resource = client.resource(gvk).await?;
     }
@@ -259,52 +270,33 @@ async fn list_kind(
     Ok(client.list(&resource, options).await?.items)
 }
 
-/// What inventories name, with one list for each kind, and what controllers have made of it.
-async fn below(client: &Client, units: &[Unit]) -> Result<Below, CommandError> {
+/// Reads the objects in inventories, with one list for each kind, and what controllers have created for them.
+async fn owned(client: &Client, units: &[Unit]) -> Result<Owned, Error> {
     let named = || units.iter().flat_map(|unit| &unit.inventory);
     let kinds: BTreeSet<&Gvk> = named().map(|id| &id.gvk).collect();
-    let mut found: BTreeMap<String, Branch> = BTreeMap::new();
+    let mut found: BTreeMap<String, LiveObject> = BTreeMap::new();
     for gvk in kinds {
         for object in list_kind(client, gvk, Some(OWNED)).await? {
             let id = ObjectId { gvk: gvk.clone(), ..ObjectId::of(&object) };
-            let branch = Branch::of_kind(&gvk.kind, &object);
-            found.insert(id.inventory_id(), Branch { label: id.to_string(), ..branch });
+            let live = LiveObject::of_kind(&gvk.kind, &object);
+            found.insert(id.inventory_id(), LiveObject { label: id.to_string(), ..live });
         }
     }
-    let mut below = Below::new();
+    let mut owned = Owned::new();
     for unit in units.iter().filter(|unit| !unit.inventory.is_empty()) {
-        let branches = unit.inventory.iter().map(|id| {
-            found.get(&id.inventory_id()).cloned().unwrap_or_else(|| Branch {
+        let objects = unit.inventory.iter().map(|id| {
+            found.get(&id.inventory_id()).cloned().unwrap_or_else(|| LiveObject {
                 uid: String::new(),
                 label: id.to_string(),
                 status: Status::NotFound,
-                words: "not there yet".to_owned(),
+                message: "not there yet".to_owned(),
             })
         });
-        below.insert(unit.uid.clone(), branches.collect());
+        owned.insert(unit.uid.clone(), objects.collect());
     }
     let namespaces: BTreeSet<&str> = named().map(|id| &*id.namespace).collect();
     for namespace in namespaces.into_iter().filter(|namespace| !namespace.is_empty()) {
-        add_made(client, namespace, &mut below).await?;
+        add_created(client, namespace, &mut owned).await?;
     }
-    Ok(below)
-}
-
-/// Says what changes, for those who have no screen to see it on.
-#[derive(Default)]
-pub(crate) struct Narrator {
-    said: BTreeMap<String, String>,
-}
-
-impl Narrator {
-    pub(crate) fn tell(&mut self, overview: &Overview, ui: &Ui) {
-        for unit in &overview.units {
-            if self.said.get(&unit.name) == Some(&unit.words) {
-                continue;
-            }
-            self.said.insert(unit.name.clone(), unit.words.clone());
-            let line = format!("{}: {}", unit.name, unit.words);
-            if unit.state == State::Ready { ui.success(&line) } else { ui.step(&line) }
-        }
-    }
+    Ok(owned)
 }

@@ -1,28 +1,25 @@
-//! What a Kustomization has applied, and what that has applied in turn.
+//! Objects that a Kustomization has applied, and what those have applied in turn.
 
 use std::{future::Future, pin::Pin};
 
 use flumen_yaml::Node;
 
-use super::{
-    drawing::{Branch, Identity},
-    helm, kind,
-};
+use super::{Branch, Identity, helm_release, kind};
 use crate::{
-    error::CommandError,
-    flux::{Kind, Site, name_of, namespace_of, text_at},
+    Error, Site,
+    kinds::Kind,
+    object::{name_of, namespace_of, text_at},
 };
 
-/// Objects in groups with this in their names are Flux's.
+/// Part of the names of Flux's groups.
 const FLUX_GROUPS: &str = "toolkit.fluxcd.io";
-/// A Kustomization can apply itself, by a detour.
+/// Kustomizations can apply each other in a cycle.
 const MAX_DEPTH: usize = 32;
 
-/// The tree of a Kustomization; in a compact one there are only objects of Flux.
-pub(super) async fn of(site: &Site, name: &str, is_compact: bool) -> Result<Branch, CommandError> {
+pub(super) async fn tree(site: &Site, name: &str, is_compact: bool) -> Result<Branch, Error> {
     let kinds = Kinds { kustomization: kind("Kustomization")?, release: kind("HelmRelease")? };
     let walk = Walk { site, kinds, is_compact };
-    let object = site.find(walk.kinds.kustomization, &site.namespace, name).await?;
+    let object = site.find(walk.kinds.kustomization, site.namespace(), name).await?;
     walk.below(object, 0).await
 }
 
@@ -46,7 +43,7 @@ impl Walk<'_> {
         &self,
         object: Node,
         depth: usize,
-    ) -> Pin<Box<dyn Future<Output = Result<Branch, CommandError>> + Send + '_>> {
+    ) -> Pin<Box<dyn Future<Output = Result<Branch, Error>> + Send + '_>> {
         Box::pin(async move {
             let kind = self.kinds.kustomization;
             let itself = Identity::of_kind(kind, namespace_of(&object), name_of(&object));
@@ -58,9 +55,8 @@ impl Walk<'_> {
             let entries = object.at(&["status", "inventory", "entries"]).and_then(Node::as_seq);
             for entry in entries.into_iter().flatten() {
                 let id = text_at(entry, &["id"]);
-                let identity = Identity::parse(id).ok_or_else(|| {
-                    CommandError::brief(format!("unable to parse stored object metadata: {id}"))
-                })?;
+                let identity =
+                    Identity::parse(id).ok_or_else(|| Error::InventoryId(id.to_owned()))?;
                 if identity == tree.resource || !self.is_shown(&identity) {
                     continue;
                 }
@@ -75,20 +71,18 @@ impl Walk<'_> {
         identity: Identity,
         is_elsewhere: bool,
         depth: usize,
-    ) -> Result<Branch, CommandError> {
+    ) -> Result<Branch, Error> {
         let Kinds { kustomization, release } = self.kinds;
         if identity.is_of(kustomization) && !is_elsewhere {
             let found = self.site.find(kustomization, &identity.namespace, &identity.name).await;
-            let object = found.map_err(|error| {
-                CommandError::brief(format!("failed to find object: {}", error.message()))
-            })?;
+            let object = found.map_err(|error| Error::Managed(Box::new(error)))?;
             return self.below(object, depth + 1).await;
         }
         let mut branch = Branch::new(identity);
         if branch.resource.is_of(release) {
             let Identity { namespace, name, .. } = &branch.resource;
             let object = self.site.find(release, namespace, name).await?;
-            let made = helm::objects(self.site, &object).await?;
+            let made = helm_release::objects(self.site, &object).await?;
             let shown = made.into_iter().filter(|identity| self.is_shown(identity));
             branch.branches = shown.map(Branch::new).collect();
         }

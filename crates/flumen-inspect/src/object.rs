@@ -1,38 +1,38 @@
-//! What is read of an object, whatever its kind.
+//! Fields that objects of all kinds of Flux have.
 
 use flumen_yaml::Node;
 
-use super::kinds::{Kind, Readiness};
+use crate::kinds::{Kind, Readiness};
 
 const READY: &str = "Ready";
-/// Set to `disabled` on kinds that have no field for it.
+/// Annotation that suspends objects of kinds without a field for it, if it is `disabled`.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
 
-/// The text of a field; empty where there is none.
-pub(crate) fn text_at<'n>(object: &'n Node, path: &[&str]) -> &'n str {
+/// Returns the text of a field, or the empty string.
+pub fn text_at<'n>(object: &'n Node, path: &[&str]) -> &'n str {
     object.at(path).and_then(Node::as_str).unwrap_or_default()
 }
 
-pub(crate) fn name_of(object: &Node) -> &str {
+pub fn name_of(object: &Node) -> &str {
     text_at(object, &["metadata", "name"])
 }
 
-pub(crate) fn namespace_of(object: &Node) -> &str {
+pub fn namespace_of(object: &Node) -> &str {
     text_at(object, &["metadata", "namespace"])
 }
 
-pub(crate) fn is_suspended(object: &Node) -> bool {
+pub fn is_suspended(object: &Node) -> bool {
     text_at(object, &["spec", "suspend"]) == "true"
         || text_at(object, &["metadata", "annotations", RECONCILE]) == "disabled"
 }
 
-/// The last request to reconcile that a controller has answered.
-pub(crate) fn handled_request(object: &Node) -> &str {
+/// Returns the last request to reconcile that the controller has handled.
+pub fn handled_request(object: &Node) -> &str {
     text_at(object, &["status", "lastHandledReconcileAt"])
 }
 
-/// Whether no controller says anything about the object.
-pub(crate) fn is_static(kind: &Kind, object: &Node) -> bool {
+/// Whether no controller writes a status of the object.
+pub fn is_static(kind: &Kind, object: &Node) -> bool {
     match kind.readiness {
         Readiness::Conditions => false,
         Readiness::Always(_) => true,
@@ -41,27 +41,27 @@ pub(crate) fn is_static(kind: &Kind, object: &Node) -> bool {
 }
 
 /// The conditions of an object.
-#[derive(Clone, Copy)]
-pub(crate) struct Conditions<'n>(&'n [Node]);
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions<'n>(&'n [Node]);
 
 impl<'n> Conditions<'n> {
-    pub(crate) fn of(object: &'n Node) -> Self {
+    pub fn of(object: &'n Node) -> Self {
         let list = object.at(&["status", "conditions"]).and_then(Node::as_seq);
         Self(list.map_or(&[], Vec::as_slice))
     }
 
-    pub(crate) fn ready(self) -> Option<&'n Node> {
+    pub fn ready(self) -> Option<&'n Node> {
         self.0.iter().find(|condition| text_at(condition, &["type"]) == READY)
     }
 
-    /// The last condition of this type, in whatever case it is written.
+    /// Returns the last condition of this type, in any case.
     pub(crate) fn find(self, kind: &str) -> Option<&'n Node> {
         let is_it = |condition: &&Node| text_at(condition, &["type"]).eq_ignore_ascii_case(kind);
         self.0.iter().rfind(is_it)
     }
 }
 
-/// What READY and MESSAGE show of an object.
+/// Returns the texts of the columns READY and MESSAGE.
 pub(crate) fn readiness<'n>(kind: &Kind, object: &'n Node) -> (&'n str, &'n str) {
     if is_static(kind, object)
         && let Readiness::Always(sentence) | Readiness::AlwaysIfOci(sentence) = kind.readiness
@@ -73,7 +73,7 @@ pub(crate) fn readiness<'n>(kind: &Kind, object: &'n Node) -> (&'n str, &'n str)
     })
 }
 
-/// What a release is made of now, or what was last tried.
+/// Returns the chart version of the latest release, or else that of the last attempt.
 pub(crate) fn release_revision(object: &Node) -> &str {
     let history = object.at(&["status", "history"]).and_then(Node::as_seq);
     match history.and_then(|history| history.first()) {
@@ -84,10 +84,10 @@ pub(crate) fn release_revision(object: &Node) -> &str {
 
 /// Lengths of hexadecimal notation that are hashes, from SHA-1 to SHA-512.
 const HASH: std::ops::RangeInclusive<usize> = 40..=128;
-/// As much of one as people can compare.
+/// Enough to compare by eye.
 const SHORT_HASH: usize = 8;
 
-/// The text with its hashes cut short.
+/// Shortens the hashes in a text.
 pub(crate) fn shorten_hashes(text: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut short = String::with_capacity(text.len());

@@ -1,21 +1,23 @@
-//! Which object an object depends on.
+//! References from one object to another.
+
+use std::fmt;
 
 use flumen_yaml::Node;
 
-use super::{
-    Kind,
+use crate::{
+    kinds::Kind,
     object::{name_of, namespace_of, text_at},
 };
 
 /// A reference to another object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
-    pub(crate) kind: String,
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+pub struct Link {
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
 }
 
-/// Follows a field with `kind`, `name` and perhaps `namespace`; without one it is that of the object.
+/// Reads a field with `kind`, `name` and an optional `namespace`, whose default is the object's own.
 pub(crate) fn link(object: &Node, field: &[&str]) -> Option<Link> {
     let reference = object.at(field)?;
     let namespace = match text_at(reference, &["namespace"]) {
@@ -31,14 +33,14 @@ pub(crate) fn link(object: &Node, field: &[&str]) -> Option<Link> {
 
 const CHART_REFERENCE: [&str; 2] = ["spec", "chartRef"];
 
-/// Where the content of an object comes from, as `--show-source` shows it.
-pub(crate) fn shown_source(kind: &Kind, object: &Node) -> Option<Link> {
+/// Returns the source of an object.
+pub(crate) fn source(kind: &Kind, object: &Node) -> Option<Link> {
     let field = kind.reference.as_ref()?.field;
     link(object, &CHART_REFERENCE).or_else(|| link(object, field))
 }
 
-/// What has to be reconciled before the object so that it sees the latest.
-pub(crate) fn source_to_reconcile(kind: &Kind, object: &Node) -> Option<Link> {
+/// Returns the object that has to be reconciled first, so that this one gets the latest content.
+pub fn source_to_reconcile(kind: &Kind, object: &Node) -> Option<Link> {
     let field = kind.reference.as_ref()?.field;
     if kind.kind != "HelmRelease" {
         return link(object, field);
@@ -55,8 +57,8 @@ pub(crate) fn source_to_reconcile(kind: &Kind, object: &Node) -> Option<Link> {
     })
 }
 
-impl std::fmt::Display for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
     }
 }
