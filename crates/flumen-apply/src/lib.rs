@@ -40,7 +40,7 @@ pub use inventory::{Entry, Inventory, Seen};
 pub use listed::{Listed, inventories};
 pub use marks::Marks;
 pub use options::{Options, Prune};
-pub use owner::Owner;
+pub use owner::{MAX_INVENTORY_NAME, Owner, is_inventory_name};
 pub use plan::{Plan, Planned, plan};
 pub use report::{Action, Change, Pending, Progress, Report, Silent};
 pub use run::{Outcome, apply};

@@ -193,6 +193,25 @@ impl From<flumen_apply::Error> for CommandError {
     }
 }
 
+impl From<flumen_local::DeliveryError> for CommandError {
+    fn from(error: flumen_local::DeliveryError) -> Self {
+        use flumen_local::DeliveryError;
+
+        match error {
+            DeliveryError::Build(error) => error.into(),
+            DeliveryError::Registry(error) => error.into(),
+            DeliveryError::Cluster(error) => error.into(),
+            DeliveryError::Apply(error) => error.into(),
+            error => {
+                let mut failure = Failure::chain(&error);
+                failure.hint = error.hint();
+                failure.context.extend(error.context().map(str::to_owned));
+                failure.into()
+            }
+        }
+    }
+}
+
 impl From<flumen_inspect::Error> for CommandError {
     fn from(error: flumen_inspect::Error) -> Self {
         Self::brief(error.to_string())

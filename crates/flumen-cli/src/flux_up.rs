@@ -2,24 +2,20 @@
 
 use std::time::Duration;
 
-use flumen_controller::Options;
 use flumen_inspect::Overview;
 use flumen_kube::Client;
-use flumen_local::Home;
-use flumen_source::{Storage, StorageError};
+use flumen_local::{Bootstrap, Home, LocalController};
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    bootstrap::Bootstrap,
     error::{CommandError, Failure},
     live_view::{Pulse, Screen},
-    local_controller::LocalController,
     narrator::Narrator,
     tree_view,
     ui::Ui,
 };
 
-/// Brings what it begins with to the cluster, and starts the controller.
+/// Installs what the controller starts from, and starts it.
 pub(crate) async fn start(
     bootstrap: &Bootstrap,
     client: &Client,
@@ -27,35 +23,12 @@ pub(crate) async fn start(
     patience: Duration,
     ui: &Ui,
 ) -> Result<LocalController, CommandError> {
-    refuse_second(home)?;
-    bootstrap.install(client, patience).await?;
-    bootstrap.ask_for_passes(client).await?;
+    bootstrap.prepare(home, client, patience).await?;
     if !bootstrap.skipped.is_empty() {
         let names: Vec<String> = bootstrap.skipped.iter().map(ToString::to_string).collect();
         ui.step(&format!("not installed, because Flumen does their work: {}", names.join(", ")));
     }
-    let options = Options {
-        storage: home.artifacts(),
-        local_sources: bootstrap.sources.clone(),
-        ..Options::default()
-    };
-    LocalController::start(&home.kubeconfig(), options)
-}
-
-/// The process that reconciles on a cluster follows its own directories and no others.
-fn refuse_second(home: &Home) -> Result<(), CommandError> {
-    match Storage::open(&home.artifacts()) {
-        Err(StorageError::InUse { .. }) => {
-            Err(Failure::new("another `flumen up` reconciles on this cluster already")
-                .hint(
-                    "what is saved in its directory is delivered at once, and `flumen get all -A` shows it; \
-                     for another directory end it with `flumen down`, or run a second cluster with `--data DIR`",
-                )
-                .into())
-        }
-        Err(error) => Err(Failure::new(error.to_string()).within("opening the artifacts").into()),
-        Ok(_) => Ok(()),
-    }
+    Ok(LocalController::start(home, bootstrap)?)
 }
 
 /// Says what happens until everything is ready, then prints the tree.

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use flumen_apply::{ConfigMapStore, InventoryStore as _, Listed, Owner, Recorded, inventories};
+use flumen_apply::{
+    ConfigMapStore, InventoryStore as _, Listed, MAX_INVENTORY_NAME, Owner, Recorded, inventories,
+    is_inventory_name,
+};
 use flumen_kube::{Client, Cluster as _, ObjectName};
 use flumen_object::Gvk;
 use flumen_yaml::{Entry, Node, Pos, Text, Value};
@@ -15,9 +18,6 @@ use crate::{
     error::{CommandError, Failure},
     kustomizer_config::FieldManager,
 };
-
-/// Names of inventories are values of labels.
-const MAX_NAME: usize = 63;
 
 /// Requests may end this much later than the run that they belong to, so that its outcome is recorded.
 const GRACE: Duration = Duration::from_secs(30);
@@ -140,30 +140,10 @@ pub(crate) fn now() -> String {
 
 /// Reads the name of an inventory.
 pub(crate) fn parse_name(text: &str) -> Result<String, String> {
-    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_valid = text.len() <= MAX_NAME
-        && text.starts_with(is_part)
-        && text.ends_with(is_part)
-        && text.chars().all(|c| is_part(c) || c == '-' || c == '.');
-    if is_valid {
+    if is_inventory_name(text) {
         return Ok(text.to_owned());
     }
     Err(format!(
-        "expected at most {MAX_NAME} lower-case letters, digits, `-` and `.`, such as `web` or `shop-2`"
+        "expected at most {MAX_INVENTORY_NAME} lower-case letters, digits, `-` and `.`, such as `web` or `shop-2`"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_fit_into_labels() {
-        for name in ["web", "shop-2", "a.b", &"x".repeat(63)] {
-            assert_eq!(parse_name(name), Ok(name.to_owned()));
-        }
-        for name in ["", "Web", "-a", "a-", "a_b", "a/b", &"x".repeat(64)] {
-            assert!(parse_name(name).is_err(), "{name}");
-        }
-    }
 }

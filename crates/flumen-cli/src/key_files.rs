@@ -1,10 +1,6 @@
 //! Files with keys, passwords and trusted roots: small, and read whole.
 
-use std::{
-    fs::File,
-    io::{self, Read as _},
-    path::Path,
-};
+use std::{io, path::Path};
 
 use flumen_sign::{KeyError, Password, PrivateKey, PublicKey, TrustedRoot};
 
@@ -45,26 +41,16 @@ pub(crate) fn trusted_root(path: &Path) -> Result<TrustedRoot, CommandError> {
 
 /// The text of a file that the command line names.
 pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
-    read_up_to(MAX_BYTES, path).map_err(|error| unreadable(path, &error))
+    flumen_fs::read_text(path, MAX_BYTES).map_err(|error| unreadable(path, &error))
 }
 
 /// The text of a file that does not have to be there.
 pub(crate) fn read_text_if_any(path: &Path) -> Result<Option<String>, CommandError> {
-    match read_up_to(MAX_BYTES, path) {
+    match flumen_fs::read_text(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
     }
-}
-
-pub(crate) fn read_up_to(max_bytes: u64, path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    #[expect(clippy::disallowed_methods, reason = "the user names the file, and it is no source")]
-    let length = File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
-    if length as u64 > max_bytes {
-        return Err(io::Error::other("it is too large for what it should be"));
-    }
-    Ok(text)
 }
 
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> CommandError {

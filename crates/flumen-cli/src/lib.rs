@@ -6,7 +6,6 @@
 //! that plans wait for somebody's decision.
 
 mod artifact_args;
-mod bootstrap;
 mod build_id;
 mod cli;
 mod cluster_args;
@@ -20,7 +19,6 @@ mod env;
 mod error;
 mod examples;
 mod flux;
-mod flux_repository;
 mod flux_up;
 mod home_args;
 mod interrupt;
@@ -30,11 +28,8 @@ mod kustomizer_config;
 mod leading_options;
 mod listing;
 mod live_view;
-mod local_controller;
 mod local_delivery;
-mod local_sources;
 mod memory;
-mod merged_kubeconfig;
 mod narrator;
 mod output;
 mod plan_document;

@@ -21,7 +21,7 @@ use crate::{
     delivery_source::Delivery,
     error::{CommandError, Failure},
     inventory_args::Site,
-    key_files::{read_up_to, unreadable},
+    key_files::unreadable,
 };
 
 /// A change takes some 300 bytes; this is room for more objects than any cluster has.
@@ -83,7 +83,8 @@ impl PlanFile {
     }
 
     pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
-        let text = read_up_to(MAX_BYTES, path).map_err(|error| unreadable(path, &error))?;
+        let text =
+            flumen_fs::read_text(path, MAX_BYTES).map_err(|error| unreadable(path, &error))?;
         let file: Self = serde_json::from_str(&text).map_err(|error| {
             Failure::new(format!("`{}` is no plan: {error}", path.display()))
                 .hint("`flumen plan --out FILE` writes one")

@@ -11,6 +11,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use clap::{ArgAction, Args};
 use flumen_controller::{Listen, Options, RunError};
 use flumen_git::SshAlgorithms;
+use flumen_local::LocalSource;
 use flumen_object::GroupKind;
 use flumen_source::Retention;
 
@@ -25,7 +26,6 @@ use crate::{
     cluster_args::ClusterArgs,
     env,
     error::{CommandError, Failure},
-    local_sources::LocalSource,
     memory,
     runtime::block_on_one_thread,
     signals::Signals,

@@ -1,48 +1,48 @@
-//! Adds a cluster to the user's own kubeconfig, and leaves all else in it as it is.
+//! Adds a cluster to the user's own kubeconfig, and leaves everything else in it unchanged.
 
 use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
+    io::{self, Write as _},
+    path::Path,
 };
 
 use flumen_yaml::{Budget, Entry, Node, Pos, Value};
 use tempfile::NamedTempFile;
 
-use crate::{
-    env,
-    error::{CommandError, Failure},
-    key_files::{read_text, read_text_if_any},
-};
+use crate::Error;
 
+/// A kubeconfig has a few kilobytes for each cluster.
+const MAX_BYTES: u64 = 1 << 20;
 /// The lists of a kubeconfig whose items have names.
 const LISTS: [&str; 3] = ["clusters", "contexts", "users"];
 
-/// Puts a context of `from` under a name of its own into the first file that kubectl reads, and makes it the current one.
-pub(crate) fn merge(from: &Path, context: &str, name: &str) -> Result<PathBuf, CommandError> {
-    let Some(file) = env::kubeconfigs().into_iter().next() else {
-        return Err(Failure::new("there is no place for a kubeconfig").hint("set `HOME`").into());
-    };
+/// Adds a context of the kubeconfig `from` to the kubeconfig `to` under the name `name`, and makes it the current one.
+pub fn merge_kubeconfig(from: &Path, context: &str, to: &Path, name: &str) -> Result<(), Error> {
     let mut ours = read(&read_text(from)?, from)?;
     rename(&mut ours, context, name);
-    let merged = match read_text_if_any(&file)? {
-        Some(text) => merged(read(&text, &file)?, &ours, name),
-        None => ours,
+    let merged = match read_text(to) {
+        Ok(text) => merged(read(&text, to)?, &ours, name),
+        Err(Error::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => ours,
+        Err(error) => return Err(error),
     };
-    write(&file, &merged)?;
-    Ok(file)
+    write(to, &merged)
 }
 
-fn read(text: &str, path: &Path) -> Result<Node, CommandError> {
+fn read_text(path: &Path) -> Result<String, Error> {
+    flumen_fs::read_text(path, MAX_BYTES)
+        .map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
+fn read(text: &str, path: &Path) -> Result<Node, Error> {
     let documents = flumen_yaml::read(&text.into(), 1, &Budget::default())
-        .map_err(|error| Failure::new(format!("`{}`: {error}", path.display())))?;
+        .map_err(|error| Error::Yaml { path: path.to_owned(), error })?;
     match documents.into_iter().next() {
         Some(node) if matches!(node.value, Value::Map(_)) => Ok(node),
         None => Ok(Node::new(Pos::default(), Value::Map(Vec::new().into()))),
-        Some(_) => Err(Failure::new(format!("`{}` is no kubeconfig", path.display())).into()),
+        Some(_) => Err(Error::NotAKubeconfig { path: path.to_owned() }),
     }
 }
 
-/// Gives a context another name, and its cluster and user.
+/// Renames a context, its cluster and its user.
 fn rename(config: &mut Node, from: &str, to: &str) {
     let set = |slot: Option<&mut Node>| {
         if let Some(slot) = slot.filter(|slot| slot.as_str() == Some(from)) {
@@ -62,7 +62,7 @@ fn rename(config: &mut Node, from: &str, to: &str) {
     set(config.get_mut("current-context"));
 }
 
-/// `theirs` with the items of `ours` that bear the name.
+/// Returns `theirs` with the items of this name from `ours`.
 fn merged(mut theirs: Node, ours: &Node, name: &str) -> Node {
     for list in LISTS {
         let Some(Value::Seq(items)) = ours.get(list).map(|list| &list.value) else { continue };
@@ -91,21 +91,20 @@ fn is_named(item: &Node, name: &str) -> bool {
     item.get("name").and_then(Node::as_str) == Some(name)
 }
 
-/// Whole or not at all; a temporary file is its owner's alone from the start.
-fn write(file: &Path, config: &Node) -> Result<(), CommandError> {
+/// Writes the whole file or nothing; a temporary file is readable for its owner alone from the start.
+fn write(file: &Path, config: &Node) -> Result<(), Error> {
     let mut text = Vec::new();
-    flumen_yaml::emit(config, &mut text).map_err(|error| Failure::new(error.to_string()))?;
+    flumen_yaml::emit(config, &mut text)?;
     let directory = file.parent().unwrap_or(Path::new("."));
-    let written = || -> std::io::Result<()> {
+    let written = || -> io::Result<()> {
         std::fs::create_dir_all(directory)?;
         let mut scratch = NamedTempFile::new_in(directory)?;
         scratch.write_all(&text)?;
-        // A link to a file elsewhere stays one.
+        // A symbolic link stays one.
         scratch.persist(file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
         Ok(())
     };
-    written()
-        .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", file.display())).into())
+    written().map_err(|source| Error::Write { path: file.to_owned(), source })
 }
 
 #[cfg(test)]
@@ -123,7 +122,7 @@ users:
 - name: flumen
   user: {token: flumen}
 ";
-        let mut ours = read(ours, Path::new("config")).unwrap_or_else(|_| panic!("it is readable"));
+        let mut ours = read(ours, Path::new("config")).expect("readable");
         rename(&mut ours, "flumen", "other");
         let mut text = Vec::new();
         flumen_yaml::emit(&ours, &mut text).expect("printable");
@@ -163,8 +162,8 @@ users:
   user: {token: t}
 ";
         let path = Path::new("config");
-        let theirs = read(theirs, path).unwrap_or_else(|_| panic!("it is readable"));
-        let ours = read(ours, path).unwrap_or_else(|_| panic!("it is readable"));
+        let theirs = read(theirs, path).expect("readable");
+        let ours = read(ours, path).expect("readable");
         let mut text = Vec::new();
         flumen_yaml::emit(&merged(theirs, &ours, "flumen"), &mut text).expect("printable");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a cluster gets before the controller takes over: definitions, namespaces, sources and Kustomizations to begin with.
+//! Objects that a cluster needs before the controller takes over: CRDs, namespaces, and the first sources and Kustomizations.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,38 +11,60 @@ use flumen_controller::{Key, Kind};
 use flumen_inspect::{Overview, REQUESTED_AT};
 use flumen_kube::{ApplyOptions, Client, Cluster as _, ObjectName, PatchType, Write};
 use flumen_object::{Gvk, Object, ObjectId, ObjectSet};
-use flumen_yaml::{Budget, Node, Text, to_json};
+use flumen_source::Storage;
+use flumen_yaml::{Budget, Text};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::error::{CommandError, Failure};
+use super::{LocalSource, NAMESPACE};
+use crate::{DeliveryError, Home};
 
-/// Where Flux lives, unless a repository says otherwise.
-pub(crate) const NAMESPACE: &str = "flux-system";
-/// The manager of what is made for the user and is in no repository.
+/// Field manager of objects that are in no repository.
 const MANAGER: &str = "flumen";
 
+/// What the controller starts from.
 #[derive(Debug, Default)]
-pub(crate) struct Bootstrap {
-    /// Of the repository. The controller applies them as well; these are the ones that it cannot do without.
-    pub(crate) objects: Vec<Object>,
+pub struct Bootstrap {
+    /// Objects of the repository that the controller depends on. It applies them, too.
+    pub(super) objects: Vec<Object>,
     /// Sources that are in no repository.
-    pub(crate) mirrors: Vec<Object>,
-    /// Parts of Flux that are not installed.
-    pub(crate) skipped: Vec<ObjectId>,
-    /// Sources that are answered from a directory.
-    pub(crate) sources: BTreeMap<Key, PathBuf>,
-    /// The Kustomization that everything hangs from.
-    pub(crate) owner: Option<Key>,
+    pub(super) mirrors: Vec<Object>,
+    /// Components of Flux, which are not installed.
+    pub skipped: Vec<ObjectId>,
+    /// Sources that are served from a directory.
+    pub(super) sources: BTreeMap<Key, PathBuf>,
+    /// The Kustomization of the entry point.
+    pub(super) owner: Option<Key>,
 }
 
 impl Bootstrap {
-    /// Brings it all to the cluster. Definitions and namespaces that are there stay as they are.
-    pub(crate) async fn install(
+    /// Adds a local source, and the object for it if the repository has none.
+    pub fn add(&mut self, source: &LocalSource) -> Result<(), DeliveryError> {
+        source.add_to(&mut self.sources)?;
+        self.mirrors.extend(source.mirror()?);
+        Ok(())
+    }
+
+    /// Whether a source is served from a directory.
+    pub fn has_sources(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// Installs everything and requests reconciliations, unless another process reconciles on the cluster.
+    pub async fn prepare(
         &self,
+        home: &Home,
         client: &Client,
         timeout: Duration,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), DeliveryError> {
+        // A controller follows its own directories and no others.
+        drop(Storage::open(&home.artifacts())?);
+        self.install(client, timeout).await?;
+        self.request_reconciliations(client).await
+    }
+
+    /// Applies all objects. CRDs and namespaces that exist stay as they are.
+    async fn install(&self, client: &Client, timeout: Duration) -> Result<(), DeliveryError> {
         let mut objects = self.objects.clone();
         for definition in flumen_api::definitions() {
             objects.extend(objects_of_json(definition)?);
@@ -62,12 +84,12 @@ impl Bootstrap {
         let mut missing = Vec::new();
         for object in objects {
             let id = object.id();
-            // The repository's own come first.
-            if seen.insert(id.clone()) && !(is_kept(&id) && is_there(client, &id).await?) {
+            // Objects of the repository come first, so they win.
+            if seen.insert(id.clone()) && !(is_kept(&id) && exists(client, &id).await?) {
                 missing.push(object);
             }
         }
-        // As the controller itself would apply them, so that it finds nothing to do.
+        // As the controller itself applies them, so that it finds nothing to change.
         let owner = self.owner.clone();
         let owner = owner.unwrap_or_else(|| Key::new(Kind::Kustomization, NAMESPACE, NAMESPACE));
         let options = Options {
@@ -77,7 +99,7 @@ impl Bootstrap {
         };
         let objects: ObjectSet = missing.into_iter().collect();
         apply(client, objects.in_apply_order(), &NoInventory, &options, &Silent).await?;
-        // Their kinds are served since a moment ago.
+        // Their kinds have just been installed.
         client.forget_resources();
         for object in &self.mirrors {
             mirror(client, object).await?;
@@ -85,8 +107,8 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Asks for a pass over the sources that are there already: what they say is of an earlier time.
-    pub(crate) async fn ask_for_passes(&self, client: &Client) -> Result<(), CommandError> {
+    /// Requests reconciliations of sources that exist already: their status is from an earlier run.
+    pub async fn request_reconciliations(&self, client: &Client) -> Result<(), DeliveryError> {
         let now = json!({REQUESTED_AT: Timestamp::now().to_string()});
         let patch = json!({"metadata": {"annotations": now}}).to_string();
         let patch = flumen_yaml::read(&patch.as_str().into(), 1, &Budget::default());
@@ -106,29 +128,29 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Whether an overview has what everything hangs from.
-    pub(crate) fn is_in(&self, overview: &Overview) -> bool {
+    /// Whether an overview has the Kustomization of the entry point and the local sources.
+    pub fn is_in(&self, overview: &Overview) -> bool {
         let mirrors = self.mirrors.iter().map(|object| object.id().to_string());
         let owner = self.owner.iter().map(ToString::to_string);
         owner.chain(mirrors).all(|name| overview.has(&name))
     }
 }
 
-/// What is never replaced: it may be newer than ours, and others may rely on it.
+/// Whether an object is never replaced: it may be newer than ours, and others may rely on it.
 fn is_kept(id: &ObjectId) -> bool {
     matches!(&*id.gvk.kind, "CustomResourceDefinition" | "Namespace")
 }
 
-async fn is_there(client: &Client, id: &ObjectId) -> Result<bool, CommandError> {
+async fn exists(client: &Client, id: &ObjectId) -> Result<bool, DeliveryError> {
     let Some(resource) = client.resource(&id.gvk).await? else { return Ok(false) };
     let name = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
     Ok(client.get(name).await?.is_some())
 }
 
-async fn mirror(client: &Client, object: &Object) -> Result<(), CommandError> {
+async fn mirror(client: &Client, object: &Object) -> Result<(), DeliveryError> {
     let id = object.id();
     let Some(resource) = client.resource(&id.gvk).await? else {
-        return Err(Failure::new(format!("the cluster does not serve {}", id.gvk.kind)).into());
+        return Err(DeliveryError::KindNotInstalled { kind: id.gvk.kind.to_string() });
     };
     let name = ObjectName { resource: &resource, namespace: &id.namespace, name: &id.name };
     let options = ApplyOptions { manager: MANAGER, force: false, write: Write::Real };
@@ -136,7 +158,7 @@ async fn mirror(client: &Client, object: &Object) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The inventory is the affair of the controller.
+/// No inventory: the controller keeps its own.
 struct NoInventory;
 
 impl InventoryStore for NoInventory {
@@ -153,13 +175,7 @@ impl InventoryStore for NoInventory {
     }
 }
 
-/// Objects that are written as JSON.
-pub(crate) fn objects_of_json(text: &str) -> Result<ObjectSet, CommandError> {
+/// Parses objects that are written as JSON.
+pub(super) fn objects_of_json(text: &str) -> Result<ObjectSet, DeliveryError> {
     Ok(flumen_build::objects_of(text.as_bytes(), Path::new("<made here>"))?)
-}
-
-pub(crate) fn as_json(node: &Node) -> Result<Value, CommandError> {
-    let failed = |error: &dyn std::fmt::Display| Failure::new(format!("not JSON: {error}"));
-    let text = to_json(node).map_err(|error| failed(&error))?;
-    Ok(serde_json::from_str(&text).map_err(|error| failed(&error))?)
 }

@@ -1,4 +1,4 @@
-//! A repository for Flux in a directory: where it begins, and what it begins with.
+//! A repository for Flux in a directory: its entry point, and what it starts from.
 //!
 //! `flux bootstrap` commits `gotk-sync.yaml` into a directory of each cluster: a source, which is the repository itself,
 //! and a Kustomization of the cluster's directory. Everything else follows from these two.
@@ -6,30 +6,25 @@
 use std::path::{Path, PathBuf};
 
 use flumen_api::{Kustomization, SourceKind};
+use flumen_build::Built;
 use flumen_controller::{Key, Kind, is_flux_component};
 use flumen_fs::{DiskTree, EntryKind, Tree as _, clean};
-use flumen_object::Object;
-use serde_json::json;
+use flumen_object::{Object, ObjectSet};
+use flumen_yaml::{Node, to_json};
+use serde_json::{Value, json};
 
-use crate::{
-    bootstrap::{Bootstrap, NAMESPACE, as_json, objects_of_json},
-    error::{CommandError, Failure},
-    local_delivery,
-    ui::Ui,
-};
+use super::{Bootstrap, NAMESPACE, NOWHERE, bootstrap::objects_of_json};
+use crate::{DeliveryError, build_directory};
 
 const SYNC: &str = "gotk-sync.yaml";
-/// Clusters are not deeper in any repository that people can find their way in.
+/// Directories of clusters are not deeper in practice.
 const MAX_DEPTH: usize = 6;
-/// What is larger is searched no further: it is not a repository of manifests.
+/// A larger directory is not searched further: it is no repository of manifests.
 const MAX_DIRECTORIES: usize = 10_000;
 
-/// The address of a source that has none of its own; no host has such a name.
-pub(crate) const NOWHERE: &str = "https://local.invalid";
-
-/// A repository, and the cluster of it that is meant.
+/// A repository and one of its clusters.
 #[derive(Debug)]
-pub(crate) struct FluxRepository {
+pub struct FluxRepository {
     root: PathBuf,
     /// The directory of the cluster, from the root.
     entry: PathBuf,
@@ -38,14 +33,13 @@ pub(crate) struct FluxRepository {
 }
 
 impl FluxRepository {
-    /// Looks for the entry point of a directory; `None` if this is no repository for Flux.
-    pub(crate) fn find(root: &Path, wanted: Option<&Path>) -> Result<Option<Self>, CommandError> {
+    /// Looks for the entry point `wanted`, or for the only one; `None` if the directory is no repository for Flux.
+    pub fn find(root: &Path, wanted: Option<&Path>) -> Result<Option<Self>, DeliveryError> {
         let mut search = Search { found: Vec::new(), left: MAX_DIRECTORIES };
         search.look(root, &mut PathBuf::new(), 0);
         let wanted = wanted.map(from_root);
         let entry = |sync: &Path| sync.parent().unwrap_or(Path::new("")).to_owned();
         let is_wanted = |sync: &&PathBuf| wanted.as_ref().is_none_or(|path| entry(sync) == *path);
-        let root_name = root.display();
         let names: Vec<String> =
             search.found.iter().map(|sync| entry(sync).display().to_string()).collect();
         let fitting: Vec<&PathBuf> = search.found.iter().filter(is_wanted).collect();
@@ -55,35 +49,29 @@ impl FluxRepository {
                 Ok(Some(Self { root, entry: entry(&sync), sync }))
             }
             ([], []) if wanted.is_none() => Ok(None),
-            ([], []) => Err(Failure::new(format!("`{root_name}` is no repository for Flux"))
-                .hint(format!("`--path` names a directory with `flux-system/{SYNC}`"))
-                .into()),
-            ([], names) => {
-                let message = format!("that is no entry point of `{root_name}`");
-                Err(Failure::new(message).hint(format!("there are: {}", names.join(", "))).into())
-            }
-            (_, names) => {
-                let message =
-                    format!("`{root_name}` has several entry points: {}", names.join(", "));
-                let hint = format!("choose one, such as `--path {}`", names[0]);
-                Err(Failure::new(message).hint(hint).into())
-            }
+            ([], []) => Err(DeliveryError::NoRepository { root: root.to_owned() }),
+            ([], _) => Err(DeliveryError::NoEntryPoint { root: root.to_owned(), names }),
+            _ => Err(DeliveryError::SeveralEntryPoints { root: root.to_owned(), names }),
         }
     }
 
     /// The directory of the cluster, from the root.
-    pub(crate) fn entry(&self) -> &Path {
+    pub fn entry(&self) -> &Path {
         &self.entry
     }
 
-    /// Builds the directory of the sync, and takes from it what the rest follows from.
-    pub(crate) fn bootstrap(&self, ui: &Ui) -> Result<Bootstrap, CommandError> {
-        let built = local_delivery::build(&self.root.join(&self.sync), ui)?;
+    /// Builds the directory of the sync.
+    pub fn build(&self) -> Result<Built, DeliveryError> {
+        Ok(build_directory(&self.root.join(&self.sync))?)
+    }
+
+    /// Selects from the objects of [`Self::build`] what the controller starts from.
+    pub fn bootstrap(&self, built: ObjectSet) -> Result<Bootstrap, DeliveryError> {
         let mut bootstrap = Bootstrap::default();
-        for object in built.objects {
+        for object in built {
             if is_flux_component(&object) {
                 bootstrap.skipped.push(object.id());
-            } else if begins_something(&object) {
+            } else if is_needed(&object) {
                 bootstrap.objects.push(object);
             }
         }
@@ -93,8 +81,7 @@ impl FluxRepository {
         let mut kustomizations = Vec::new();
         for object in &bootstrap.objects {
             if is_of_kind(object, "Kustomization") {
-                let read = flumen_api::read::<Kustomization>(&as_json(&object.node)?);
-                kustomizations.push(read.map_err(|malformed| Failure::new(malformed.to_string()))?);
+                kustomizations.push(flumen_api::read::<Kustomization>(&as_json(&object.node)?)?);
             }
         }
         let sync = self.sync_of(&kustomizations);
@@ -106,7 +93,7 @@ impl FluxRepository {
         Ok(bootstrap)
     }
 
-    /// The one whose source is this repository, because it builds the entry point. Others may build anything.
+    /// Returns the Kustomization whose source is this repository, because it builds the entry point.
     ///
     /// Where the entry point is the root, a Kustomization of another repository may have the same path. The one
     /// that `flux bootstrap` writes is named after its namespace.
@@ -119,20 +106,13 @@ impl FluxRepository {
             .min_by_key(|Kustomization { metadata, .. }| metadata.name != metadata.namespace)
     }
 
-    /// What to say if nothing tells which source this repository is.
-    pub(crate) fn unsourced(&self) -> CommandError {
-        let (sync, entry) = (self.sync.display(), self.entry.display());
-        let message = format!(
-            "no Kustomization in `{sync}` builds `./{entry}` from a GitRepository or OCIRepository, so that none is \
-             known to be this repository"
-        );
-        let hint = "`spec.path` is the directory of the cluster, from the root of the repository; \
-                    `--source NAMESPACE/NAME=DIR` names the source otherwise";
-        Failure::new(message).hint(hint).into()
+    /// The error if it is unknown which source is this repository.
+    pub fn unsourced(&self) -> DeliveryError {
+        DeliveryError::UnknownSource { sync: self.sync.clone(), entry: self.entry.clone() }
     }
 
-    /// What `flux bootstrap` would write into a sync that is still empty, as it is in templates of repositories.
-    fn default_sync(&self) -> Result<Vec<Object>, CommandError> {
+    /// Returns what `flux bootstrap` would write into a sync that is still empty, as in templates of repositories.
+    fn default_sync(&self) -> Result<Vec<Object>, DeliveryError> {
         let metadata = json!({"name": NAMESPACE, "namespace": NAMESPACE});
         let source = json!({
             "apiVersion": "source.toolkit.fluxcd.io/v1",
@@ -159,14 +139,14 @@ impl FluxRepository {
     }
 }
 
-/// A path in a repository as it leads from the root, which itself is empty.
+/// Returns a path relative to the root of the repository; that of the root is empty.
 fn from_root(path: &Path) -> PathBuf {
     let below = clean(path);
     let below = below.strip_prefix("/").unwrap_or(&below);
     if below == Path::new(".") { PathBuf::new() } else { below.to_owned() }
 }
 
-/// The source of a Kustomization, if a directory can stand for it.
+/// Returns the source of a Kustomization, if it can be served from a directory.
 fn source_of(kustomization: &Kustomization) -> Option<Key> {
     let source = &kustomization.spec.source_ref;
     let kind = match source.kind {
@@ -177,8 +157,8 @@ fn source_of(kustomization: &Kustomization) -> Option<Key> {
     Some(Key::new(kind, kustomization.source_namespace(), &source.name))
 }
 
-/// Definitions, namespaces, and what the controller reads. Anything else comes from the controller itself.
-fn begins_something(object: &Object) -> bool {
+/// CRDs, namespaces, and the kinds that the controller reconciles; it applies all others itself.
+fn is_needed(object: &Object) -> bool {
     let gvk = object.id().gvk;
     matches!(&*gvk.kind, "CustomResourceDefinition" | "Namespace")
         || matches!(&*gvk.group, "source.toolkit.fluxcd.io" | "kustomize.toolkit.fluxcd.io")
@@ -188,13 +168,18 @@ fn is_of_kind(object: &Object, kind: &str) -> bool {
     *object.id().gvk.kind == *kind
 }
 
+fn as_json(node: &Node) -> Result<Value, DeliveryError> {
+    let text = to_json(node).map_err(|error| DeliveryError::NotJson(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| DeliveryError::NotJson(error.to_string()))
+}
+
 struct Search {
     found: Vec<PathBuf>,
     left: usize,
 }
 
 impl Search {
-    /// Looks into a directory and those below. What cannot be read holds nothing that could be used.
+    /// Searches a directory and those below; unreadable ones are skipped.
     fn look(&mut self, root: &Path, below: &mut PathBuf, depth: usize) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
@@ -218,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// What a repository with this sync in `flux-system` below `entry` begins with.
+    /// A repository with this sync in `flux-system` below `entry`, and what it starts from.
     fn begin(entry: &str, sync: &str) -> (FluxRepository, Bootstrap) {
         let root = tempfile::tempdir().expect("a directory");
         let system = root.path().join(entry).join("flux-system");
@@ -228,7 +213,8 @@ mod tests {
         fs::write(system.join(SYNC), sync).expect("written");
         let found = FluxRepository::find(root.path(), Some(Path::new(entry))).expect("searched");
         let repository = found.expect("a repository for Flux");
-        let bootstrap = repository.bootstrap(&Ui::new()).expect("built");
+        let built = repository.build().expect("built");
+        let bootstrap = repository.bootstrap(built.objects).expect("read");
         (repository, bootstrap)
     }
 
@@ -287,7 +273,7 @@ mod tests {
     fn a_sync_that_names_no_source_of_its_own_is_told_what_to_do() {
         let source = "{kind: GitRepository, name: fleet}";
         let (repository, _) = begin("clusters/a", &kustomization("cluster", "clusters/b", source));
-        let message = repository.unsourced().message();
+        let message = repository.unsourced().to_string();
         assert!(message.contains("`clusters/a/flux-system` builds `./clusters/a`"), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! `--source`: directories of this machine that stand for sources.
+//! Directories of this machine that are served as sources.
 
 use std::{
     collections::BTreeMap,
@@ -10,24 +10,20 @@ use flumen_controller::{Key, Kind};
 use flumen_object::Object;
 use serde_json::json;
 
-use crate::{
-    bootstrap::{NAMESPACE, objects_of_json},
-    error::{CommandError, Failure},
-    flux_repository::NOWHERE,
-    local_delivery::name_of,
-};
+use super::{NAMESPACE, NOWHERE, bootstrap::objects_of_json};
+use crate::{DeliveryError, directory_name};
 
-/// A directory, and the source that it stands for.
+/// A directory and the source that is served from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LocalSource {
-    /// Namespace and name of a source that somebody else makes.
+pub struct LocalSource {
+    /// Namespace and name of a source that exists in a repository.
     named: Option<(String, String)>,
     directory: PathBuf,
 }
 
 impl LocalSource {
-    /// Reads `DIR` or `NAMESPACE/NAME=DIR`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Parses `DIR` or `NAMESPACE/NAME=DIR`.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let Some((name, directory)) = text.split_once('=') else {
             return Ok(Self { named: None, directory: PathBuf::from(text) });
         };
@@ -40,8 +36,8 @@ impl LocalSource {
         }
     }
 
-    /// Reads `NAMESPACE/NAME=DIR`, for those who make no sources.
-    pub(crate) fn parse_named(text: &str) -> Result<Self, String> {
+    /// Parses `NAMESPACE/NAME=DIR`, for callers that create no sources.
+    pub fn parse_named(text: &str) -> Result<Self, String> {
         Self::parse(text)?.only_named()
     }
 
@@ -50,16 +46,15 @@ impl LocalSource {
         Ok(self)
     }
 
-    /// Whether somebody else makes the source that it stands for.
-    pub(crate) fn is_named(&self) -> bool {
+    /// Whether the source exists in a repository.
+    pub fn is_named(&self) -> bool {
         self.named.is_some()
     }
 
-    /// Adds the sources that it stands for, of either kind that comes from elsewhere.
-    pub(crate) fn add_to(&self, sources: &mut BTreeMap<Key, PathBuf>) -> Result<(), CommandError> {
+    /// Adds the source, under both kinds that it can have.
+    pub fn add_to(&self, sources: &mut BTreeMap<Key, PathBuf>) -> Result<(), DeliveryError> {
         if !self.directory.is_dir() {
-            let message = format!("`{}` is no directory", self.directory.display());
-            return Err(Failure::new(message).into());
+            return Err(DeliveryError::NotADirectory { path: self.directory.clone() });
         }
         let (namespace, name) = self.name();
         for kind in [Kind::GitRepository, Kind::OciRepository] {
@@ -68,8 +63,8 @@ impl LocalSource {
         Ok(())
     }
 
-    /// The source itself, if nobody else makes it.
-    pub(crate) fn mirror(&self) -> Result<Option<Object>, CommandError> {
+    /// Returns the source as an object, if it is in no repository.
+    pub(super) fn mirror(&self) -> Result<Option<Object>, DeliveryError> {
         if self.named.is_some() {
             return Ok(None);
         }
@@ -84,12 +79,12 @@ impl LocalSource {
     }
 
     fn name(&self) -> (String, String) {
-        let after_directory = |directory: &Path| (NAMESPACE.to_owned(), name_of(directory));
+        let after_directory = |directory: &Path| (NAMESPACE.to_owned(), directory_name(directory));
         self.named.clone().unwrap_or_else(|| after_directory(&self.directory))
     }
 }
 
-/// As it is written on a command line.
+/// As [`LocalSource::parse`] reads it.
 impl fmt::Display for LocalSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((namespace, name)) = &self.named {
