@@ -1,6 +1,8 @@
 //! One run from an artifact to the cluster, as `apply` and `rollback` do it.
 
-use flumen_apply::{Deployment, Error, InventoryStore as _, Options, Outcome, Prune, apply, plan};
+use flumen_apply::{
+    Deployment, Error, InventoryStore as _, Options, Outcome, PlanFile, Prune, apply, plan,
+};
 use flumen_object::ObjectSet;
 
 use crate::{
@@ -8,7 +10,6 @@ use crate::{
     env,
     error::CommandError,
     inventory_args::Site,
-    plan_file::PlanFile,
     refusals,
     run_args::{DryRun, RunArgs},
     run_report::RunReport,
@@ -34,7 +35,7 @@ pub(crate) async fn deliver(
 ) -> Result<(), CommandError> {
     let options = args.options(site);
     if let Some(file) = &order.plan {
-        file.check_subject(&site.owner, &delivery.digest)?;
+        file.check_subject(delivery.subject(&site.owner, &delivery.digest.to_string()))?;
         let recorded = site.store().load().await?;
         let now = plan(&site.client, delivery.objects.clone(), &site.store(), &options).await?;
         file.check(&now, &recorded)?;

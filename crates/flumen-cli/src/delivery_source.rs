@@ -15,6 +15,7 @@ use std::{
 };
 
 use clap::Args;
+use flumen_apply::{Owner, PlanSubject};
 use flumen_build::{Built, Inputs, Options};
 use flumen_fs::DiskTree;
 use flumen_object::{Object, ObjectSet, Origin};
@@ -217,6 +218,11 @@ impl Delivery {
             revision: pulled.about.revision.unwrap_or_default(),
             objects,
         })
+    }
+
+    /// What a plan for this delivery is for.
+    pub(crate) fn subject<'a>(&'a self, owner: &'a Owner, digest: &'a str) -> PlanSubject<'a> {
+        PlanSubject { owner, artifact: &self.artifact, digest }
     }
 }
 

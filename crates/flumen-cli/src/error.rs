@@ -181,6 +181,14 @@ impl From<flumen_build::Error> for CommandError {
     }
 }
 
+impl From<flumen_apply::PlanFileError> for CommandError {
+    fn from(error: flumen_apply::PlanFileError) -> Self {
+        let mut failure = Failure::new(error.to_string());
+        failure.hint = error.hint().map(str::to_owned);
+        Self::Failure(failure)
+    }
+}
+
 impl From<flumen_apply::Error> for CommandError {
     fn from(error: flumen_apply::Error) -> Self {
         // Its messages name their causes already; those of the client do not.

@@ -32,8 +32,6 @@ mod local_delivery;
 mod memory;
 mod narrator;
 mod output;
-mod plan_document;
-mod plan_file;
 mod plan_text;
 mod printable;
 mod progress;

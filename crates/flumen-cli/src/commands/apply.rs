@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use flumen_apply::PlanFile;
 use flumen_oci::Reference;
 
 use crate::{
@@ -11,7 +12,6 @@ use crate::{
     error::{CommandError, Failure},
     interrupt::interruptible,
     inventory_args::{SiteArgs, parse_name},
-    plan_file::PlanFile,
     run_args::{DryRun, RunArgs},
     run_report::RunReport,
     runtime::block_on,

@@ -1,28 +1,21 @@
-//! Plans that are looked at now and applied later.
+//! Plans that are reviewed now and applied later.
 //!
 //! A plan file names the artifact by digest, and every change with the state of the object that it was
-//! planned for. Applying it makes a new plan: what that has beyond the file was approved by nobody.
-//! The file holds names and digests, no content.
+//! planned for. Applying it makes a new plan: changes beyond the file were not approved.
+//! The file has names and digests, no content.
 
 use std::{
     collections::BTreeMap,
     io::{self, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use flumen_apply::{Owner, Plan, Planned, Recorded};
 use flumen_diff::ObjectDigest;
-use flumen_oci::Digest;
 use flumen_yaml::Node;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use crate::{
-    delivery_source::Delivery,
-    error::{CommandError, Failure},
-    inventory_args::Site,
-    key_files::unreadable,
-};
+use crate::{Owner, Plan, Planned, Recorded};
 
 /// A change takes some 300 bytes; this is room for more objects than any cluster has.
 const MAX_BYTES: u64 = 64 << 20;
@@ -31,16 +24,26 @@ const NAMED: usize = 10;
 
 const VERSION: u32 = 1;
 
+/// What a plan is for: an inventory and an artifact.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanSubject<'a> {
+    pub owner: &'a Owner,
+    /// The name of the artifact with its digest.
+    pub artifact: &'a str,
+    pub digest: &'a str,
+}
+
+/// A plan that was written to a file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct PlanFile {
+pub struct PlanFile {
     version: u32,
     inventory: String,
     namespace: String,
     artifact: String,
     digest: String,
-    /// The number of the deployment that the plan goes on from. Applying the plan makes a new one, so that no plan
-    /// is applied twice.
+    /// The number of the deployment before the plan. Applying the plan makes a new one, so that no plan is applied
+    /// twice.
     after_deployment: u64,
     made: String,
     changes: Vec<PlannedChange>,
@@ -61,48 +64,42 @@ struct PlannedChange {
 struct LiveState {
     uid: String,
     resource_version: String,
-    /// How the object is without its status, and how it would be.
+    /// Digests of the object without its status, now and after the change.
     before: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     after: Option<String>,
 }
 
 impl PlanFile {
-    pub(crate) fn new(plan: &Plan, delivery: &Delivery, recorded: &Recorded, site: &Site) -> Self {
+    /// A plan that was made after what is recorded; `now` is RFC 3339, UTC.
+    pub fn new(subject: PlanSubject<'_>, plan: &Plan, recorded: &Recorded, now: &str) -> Self {
         let changes = plan.objects.iter().filter(|object| object.is_change());
         Self {
             version: VERSION,
-            inventory: site.owner.name.clone(),
-            namespace: site.owner.namespace.clone(),
-            artifact: delivery.artifact.clone(),
-            digest: delivery.digest.to_string(),
+            inventory: subject.owner.name.clone(),
+            namespace: subject.owner.namespace.clone(),
+            artifact: subject.artifact.to_owned(),
+            digest: subject.digest.to_owned(),
             after_deployment: last_deployment(recorded),
-            made: site.now.clone(),
+            made: now.to_owned(),
             changes: changes.map(PlannedChange::new).collect(),
         }
     }
 
-    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
-        let text =
-            flumen_fs::read_text(path, MAX_BYTES).map_err(|error| unreadable(path, &error))?;
-        let file: Self = serde_json::from_str(&text).map_err(|error| {
-            Failure::new(format!("`{}` is no plan: {error}", path.display()))
-                .hint("`flumen plan --out FILE` writes one")
-        })?;
+    pub fn read(path: &Path) -> Result<Self, PlanFileError> {
+        let own = || path.to_owned();
+        let text = flumen_fs::read_text(path, MAX_BYTES)
+            .map_err(|error| PlanFileError::Read { path: own(), error })?;
+        let file: Self = serde_json::from_str(&text)
+            .map_err(|error| PlanFileError::NotAPlan { path: own(), error })?;
         if file.version != VERSION {
-            let version = file.version;
-            return Err(Failure::new(format!(
-                "`{}` is a plan of version {version}",
-                path.display()
-            ))
-            .hint("make a new one with this version of flumen")
-            .into());
+            return Err(PlanFileError::Version { path: own(), version: file.version });
         }
         Ok(file)
     }
 
-    /// Writes the file for its owner alone; it appears whole or not at all.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), CommandError> {
+    /// Writes the whole file or nothing, readable for its owner alone.
+    pub fn write(&self, path: &Path) -> Result<(), PlanFileError> {
         let write = || -> io::Result<()> {
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
@@ -111,21 +108,20 @@ impl PlanFile {
             file.persist(path)?;
             Ok(())
         };
-        write().map_err(|error| {
-            CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
-        })
+        write().map_err(|error| PlanFileError::Write { path: path.to_owned(), error })
     }
 
-    /// Whether it is a plan for this inventory and this artifact.
-    pub(crate) fn check_subject(&self, owner: &Owner, digest: &Digest) -> Result<(), CommandError> {
+    /// Checks that this is a plan for an inventory and an artifact.
+    pub fn check_subject(&self, subject: PlanSubject<'_>) -> Result<(), PlanFileError> {
+        let PlanSubject { owner, digest, .. } = subject;
         if (&self.inventory, &self.namespace) != (&owner.name, &owner.namespace) {
-            return Err(stale(format!(
+            return Err(PlanFileError::Stale(format!(
                 "the plan is for the inventory `{}/{}`, not for `{}/{}`",
                 self.namespace, self.inventory, owner.namespace, owner.name
             )));
         }
-        if self.digest != digest.to_string() {
-            return Err(stale(format!(
+        if self.digest != digest {
+            return Err(PlanFileError::Stale(format!(
                 "the plan was made for the artifact {}, and this is {digest}",
                 self.digest
             )));
@@ -133,11 +129,11 @@ impl PlanFile {
         Ok(())
     }
 
-    /// Whether applying now would do nothing beyond the plan.
-    pub(crate) fn check(&self, plan: &Plan, recorded: &Recorded) -> Result<(), CommandError> {
+    /// Checks that a new plan has no changes beyond this one.
+    pub fn check(&self, plan: &Plan, recorded: &Recorded) -> Result<(), PlanFileError> {
         let last = last_deployment(recorded);
         if last != self.after_deployment {
-            return Err(stale(format!(
+            return Err(PlanFileError::Stale(format!(
                 "the plan was made {}, and deployment {last} came since",
                 match self.after_deployment {
                     0 => "before anything was deployed".to_owned(),
@@ -168,18 +164,15 @@ impl PlanFile {
         let more = additional.len().saturating_sub(NAMED);
         let named = additional[..additional.len() - more].join("\n");
         let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
-        Err(stale(format!("applying would now do more than the plan says:\n{named}{more}")))
+        Err(PlanFileError::Stale(format!(
+            "applying would now do more than the plan says:\n{named}{more}"
+        )))
     }
 }
 
 impl PlannedChange {
     fn new(planned: &Planned) -> Self {
-        let action = match &planned.error {
-            Some(_) => "refused",
-            None if planned.recreated => "recreated",
-            None => planned.action.as_str(),
-        };
-        // An object that is made anew has another identity in every dry run.
+        // An object that is recreated has another uid in every dry run.
         let result = planned.result.as_ref().filter(|_| !planned.recreated);
         let state = |live: &Node| {
             let text = |key: &str| {
@@ -195,13 +188,13 @@ impl PlannedChange {
         };
         Self {
             id: planned.id.inventory_id(),
-            action: action.to_owned(),
+            action: planned.effect().to_owned(),
             live: planned.live.as_ref().map(state),
         }
     }
 
-    /// Whether this is the change that was planned. A new status alone, which gives an object a new version,
-    /// makes no difference.
+    /// Whether this is the planned change. A new status alone, which gives the object a new version, makes no
+    /// difference.
     fn is_within(&self, then: &Self) -> bool {
         let without_version = |live: &Option<LiveState>| {
             live.clone().map(|live| LiveState { resource_version: String::new(), ..live })
@@ -214,6 +207,30 @@ fn last_deployment(recorded: &Recorded) -> u64 {
     recorded.history.first().map_or(0, |last| last.number)
 }
 
-fn stale(message: String) -> CommandError {
-    Failure::new(message).hint("nothing was applied: make a new plan and look at it").into()
+/// Why a plan file cannot be used. Messages name their causes.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    #[error("cannot read `{}`: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("cannot write `{}`: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("`{}` is no plan: {error}", path.display())]
+    NotAPlan { path: PathBuf, error: serde_json::Error },
+    #[error("`{}` is a plan of version {version}", path.display())]
+    Version { path: PathBuf, version: u32 },
+    /// The cluster or the artifact has changed since the plan was made.
+    #[error("{0}")]
+    Stale(String),
+}
+
+impl PlanFileError {
+    /// What to try.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Read { .. } | Self::Write { .. } => None,
+            Self::NotAPlan { .. } => Some("`flumen plan --out FILE` writes one"),
+            Self::Version { .. } => Some("make a new one with this version of flumen"),
+            Self::Stale(_) => Some("nothing was applied: make a new plan and look at it"),
+        }
+    }
 }
