@@ -6,14 +6,15 @@ use flumen_apply::{
 use flumen_object::ObjectSet;
 
 use crate::{
-    delivery_source::Delivery,
-    env,
+    args::{
+        env,
+        inventory::Site,
+        run::{DryRun, RunArgs},
+        source::Delivery,
+    },
     error::CommandError,
-    inventory_args::Site,
-    refusals,
-    run_args::{DryRun, RunArgs},
-    run_report::RunReport,
     ui::Ui,
+    view::{refusals, run_report::RunReport},
 };
 
 /// What a run is given beside its options.

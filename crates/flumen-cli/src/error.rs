@@ -8,9 +8,11 @@ use flumen_object::Object;
 use flumen_yaml::{EmitError, Pos};
 
 use crate::{
-    diagnostic::{Diagnostic, Place},
-    printable::{Lines, printable},
     ui::Ui,
+    view::{
+        diagnostic::{Diagnostic, Place},
+        printable::{Lines, printable},
+    },
 };
 
 /// The input is wrong, paths included.

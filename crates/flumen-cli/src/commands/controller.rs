@@ -23,8 +23,7 @@ use self::{
     values::{address, default_listen, go_bool, go_duration, listen},
 };
 use crate::{
-    cluster_args::ClusterArgs,
-    env,
+    args::{cluster::ClusterArgs, env},
     error::{CommandError, Failure},
     memory,
     runtime::block_on_one_thread,

@@ -12,10 +12,8 @@ use futures_util::{StreamExt as _, stream::select_all};
 use jiff::Timestamp;
 
 use crate::{
-    error::CommandError,
-    flux::{SiteArgs, TextTable},
-    runtime::block_on,
-    ui::Ui,
+    args::flux_site::SiteArgs, error::CommandError, runtime::block_on, ui::Ui,
+    view::text_table::TextTable,
 };
 
 const TYPES: [&str; 2] = ["Normal", "Warning"];

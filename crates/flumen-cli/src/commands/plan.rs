@@ -17,15 +17,16 @@ use self::{
 };
 use super::apply::unnamed;
 use crate::{
-    delivery_source::SourceArgs,
+    args::{
+        inventory::{SiteArgs, parse_name},
+        run::{PruneArgs, ReviewArgs},
+        source::SourceArgs,
+    },
     error::{CommandError, Failure},
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    plan_text, refusals,
-    run_args::{PruneArgs, ReviewArgs},
     runtime::block_on,
-    structured::Structured,
+    signals::interruptible,
     ui::Ui,
+    view::{plan_text, refusals, structured::Structured},
 };
 
 /// Show what `apply` would do, without doing it

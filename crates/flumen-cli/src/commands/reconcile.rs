@@ -13,8 +13,11 @@ use flumen_kube::ObjectName;
 use flumen_yaml::Node;
 
 use crate::{
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind},
+    },
     error::CommandError,
-    flux::{KindCommand, OfKind, SiteArgs},
     runtime::block_on,
     ui::Ui,
 };

@@ -12,9 +12,12 @@ use flumen_yaml::Node;
 use futures_util::future::join_all;
 
 use crate::{
-    cli::parse_switch,
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind, distinct},
+        switch::parse_switch,
+    },
     error::CommandError,
-    flux::{KindCommand, OfKind, SiteArgs, distinct},
     runtime::block_on,
     ui::Ui,
 };

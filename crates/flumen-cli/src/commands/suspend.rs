@@ -10,8 +10,11 @@ use flumen_kube::{ObjectName, Resource};
 use flumen_yaml::Node;
 
 use crate::{
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind, distinct},
+    },
     error::CommandError,
-    flux::{KindCommand, OfKind, SiteArgs, distinct},
     runtime::block_on,
     ui::Ui,
 };

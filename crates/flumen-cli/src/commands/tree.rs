@@ -7,11 +7,11 @@ use flumen_inspect::Branch;
 
 use self::drawing::draw;
 use crate::{
+    args::flux_site::SiteArgs,
     error::CommandError,
-    flux::SiteArgs,
-    listing::{to_json, to_yaml},
     runtime::block_on,
     ui::Ui,
+    view::listing::{to_json, to_yaml},
 };
 
 /// Show what an object of Flux manages, as a tree

@@ -1,5 +1,11 @@
 //! `flumen up`.
 
+mod deliver;
+mod detached;
+mod examples;
+mod flux;
+mod live_view;
+
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -16,20 +22,19 @@ use flumen_local::{
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
-use crate::{
-    detached, duration, env,
-    error::{CommandError, Failure},
+use self::{
+    deliver::deliver_locally,
     examples::{Example, Unpacked},
-    flux_up,
-    home_args::HomeArgs,
-    live_view::{self, Pulse},
-    local_delivery::deliver_locally,
+    live_view::Pulse,
+};
+use crate::{
+    args::{duration, env, home::HomeArgs},
+    error::{CommandError, Failure},
     memory,
-    narrator::Narrator,
     runtime::block_on,
     signals::Signals,
-    tree_view,
     ui::Ui,
+    view::{narrator::Narrator, object_tree},
 };
 
 /// Said when there is nothing left to do but to serve.
@@ -255,11 +260,11 @@ impl UpArgs {
         ui: &Ui,
     ) -> Result<(), CommandError> {
         let client = place(home, record).client().await?;
-        let mut controller = flux_up::start(bootstrap, &client, home, self.timeout, ui).await?;
+        let mut controller = flux::start(bootstrap, &client, home, self.timeout, ui).await?;
         let follow = async {
             if live_view::has_screen() && !self.once {
                 ui.step(UNTIL);
-                return flux_up::show(&client, &mut pulse).await;
+                return flux::show(&client, &mut pulse).await;
             }
             let mut narrator = Narrator::default();
             let ready = self.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await;
@@ -271,7 +276,7 @@ impl UpArgs {
                 error.report(ui);
             }
             ui.step(UNTIL);
-            flux_up::narrate(&client, &mut pulse, &mut narrator, ui).await
+            flux::narrate(&client, &mut pulse, &mut narrator, ui).await
         };
         tokio::select! {
             outcome = follow => outcome,
@@ -287,7 +292,7 @@ impl UpArgs {
         narrator: &mut Narrator,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        flux_up::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
+        flux::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
     }
 
     async fn deliver_and_show(
@@ -300,7 +305,7 @@ impl UpArgs {
         let place = place(home, record);
         let applied = deliver_locally(directory, &place, self.timeout, ui).await?;
         let forest = Forest::of_applied(&place.client().await?, &applied).await?;
-        ui.styled_data(&tree_view::render(&forest))
+        ui.styled_data(&object_tree::render(&forest))
     }
 
     /// The name of the context in the user's own file, so that no cluster takes that of another.

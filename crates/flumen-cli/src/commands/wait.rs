@@ -6,13 +6,15 @@ use clap::{Args, Subcommand};
 use flumen_apply::WaitOptions;
 
 use crate::{
-    duration,
+    args::{
+        duration,
+        inventory::{SiteArgs, parse_name},
+    },
     error::CommandError,
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    run_report::RunReport,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
+    view::run_report::RunReport,
 };
 
 /// Wait

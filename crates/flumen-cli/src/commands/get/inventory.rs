@@ -5,11 +5,11 @@ use flumen_apply::{Listed, inventories};
 use tokio::time::Instant;
 
 use crate::{
+    args::inventory::{SiteArgs, missing, parse_name},
     error::CommandError,
-    inventory_args::{SiteArgs, missing, parse_name},
-    listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// List inventories: how many objects they hold, where those come from, and when they were last applied

@@ -11,10 +11,11 @@ use futures_util::StreamExt as _;
 
 use super::GetArgs;
 use crate::{
+    args::of_kind::{Chosen, KindCommand, OfKind},
     error::{CommandError, Failure},
-    flux::{Chosen, KindCommand, OfKind, TextTable},
     runtime::block_on,
     ui::Ui,
+    view::text_table::TextTable,
 };
 
 #[derive(Debug, Args)]

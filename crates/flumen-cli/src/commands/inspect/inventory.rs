@@ -6,12 +6,14 @@ use clap::Args;
 use flumen_inspect::{InventoryDetails, InventoryObject};
 
 use crate::{
+    args::inventory::{SiteArgs, parse_name},
     error::CommandError,
-    inventory_args::{SiteArgs, parse_name},
-    printable::{Lines, printable},
     runtime::block_on,
-    structured::Structured,
     ui::Ui,
+    view::{
+        printable::{Lines, printable},
+        structured::Structured,
+    },
 };
 
 /// A line of the answer longer than this is no name any more.

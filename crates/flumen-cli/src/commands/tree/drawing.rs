@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use flumen_inspect::{Branch, GroupKind, Identity};
 
-use crate::printable::{Lines, printable};
+use crate::view::printable::{Lines, printable};
 
 const MAX_NAME: usize = 1 << 10;
 
