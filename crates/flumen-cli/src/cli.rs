@@ -1,5 +1,7 @@
 //! The command line as it is typed.
 
+mod groups;
+
 use std::ffi::OsString;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -117,7 +119,7 @@ impl Cli {
 
     /// All commands.
     pub(crate) fn definition() -> clap::Command {
-        Self::command().mut_subcommands(adapted)
+        groups::with_headings(Self::command().mut_subcommands(adapted))
     }
 }
 
