@@ -4,25 +4,29 @@ use std::collections::BTreeMap;
 
 use flumen_kube::{Cluster, ListOptions};
 use flumen_yaml::Node;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
 use crate::{
     Error,
     config_map::{COMPONENT, CREATED_BY, NAME, PART, resource},
 };
 
-/// What an inventory says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Summary of an inventory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Listed {
     pub name: String,
     pub namespace: String,
-    /// How many objects it names.
+    /// Number of objects.
     pub entries: usize,
     pub source: String,
     pub revision: String,
     /// RFC 3339, UTC.
     pub last_applied: String,
-    /// Digest references of what it was applied from.
+    /// Digest references of the applied artifacts.
     pub artifacts: Vec<String>,
 }
 

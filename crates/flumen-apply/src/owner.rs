@@ -3,6 +3,18 @@
 use flumen_object::set_label;
 use flumen_yaml::Node;
 
+/// Names of inventories are values of labels.
+pub const MAX_INVENTORY_NAME: usize = 63;
+
+/// Whether a text can be the name of an inventory.
+pub fn is_inventory_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.len() <= MAX_INVENTORY_NAME
+        && text.starts_with(is_part)
+        && text.ends_with(is_part)
+        && text.chars().all(|c| is_part(c) || c == '-' || c == '.')
+}
+
 /// The identity under which a set of objects is applied and later pruned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -94,6 +106,16 @@ mod tests {
 
     fn object(text: &str) -> Node {
         read(&Text::from(text), 1, &Budget::default()).expect("YAML").remove(0)
+    }
+
+    #[test]
+    fn names_of_inventories_fit_into_labels() {
+        for name in ["web", "shop-2", "a.b", &"x".repeat(63)] {
+            assert!(is_inventory_name(name), "{name}");
+        }
+        for name in ["", "Web", "-a", "a-", "a_b", "a/b", &"x".repeat(64)] {
+            assert!(!is_inventory_name(name), "{name}");
+        }
     }
 
     fn is_owned(object: &Node) -> bool {

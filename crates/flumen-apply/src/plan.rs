@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flumen_diff::ChangeSubject;
+use flumen_diff::{ChangeSubject, PlanDocument, PlanError, PlanOperation};
 use flumen_kube::{Cluster, ObjectName};
 use flumen_object::{ObjectId, ObjectSet};
 use flumen_yaml::{Node, Text};
@@ -44,6 +44,14 @@ impl Plan {
         self.objects.iter().all(|object| !object.is_change())
     }
 
+    /// Returns the plan as approval tools read it, without objects that would not change. Values of secrets are masked.
+    pub fn document(&self) -> Result<PlanDocument, PlanError> {
+        let candidates = self.objects.iter().filter(|object| object.is_change());
+        let changes = candidates.clone().map(Planned::change).collect();
+        let results = candidates.filter_map(|object| object.result.as_ref());
+        PlanDocument::new(PlanOperation::Apply, changes, results)
+    }
+
     /// Why a run would stop.
     pub fn errors(&self) -> Vec<ObjectError> {
         self.objects.iter().filter_map(|object| object.error.clone()).collect()
@@ -57,6 +65,15 @@ impl Planned {
         match &self.error {
             Some(error) => flumen_diff::Change::failed(subject, error.message.clone()),
             None => flumen_diff::Change::between(subject, self.live.as_ref(), self.result.as_ref()),
+        }
+    }
+
+    /// Returns the action in one word, with `refused` and `recreated` beside those of [`Action`].
+    pub const fn effect(&self) -> &'static str {
+        match (&self.error, self.recreated) {
+            (Some(_), _) => "refused",
+            (None, true) => "recreated",
+            (None, false) => self.action.as_str(),
         }
     }
 

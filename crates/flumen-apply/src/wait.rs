@@ -25,7 +25,7 @@ use tokio::{
 
 use self::follow::{Place, follow};
 use crate::{
-    Error, Inventory, Pending, Progress, Report, Sighting, Watched, desired::Desired,
+    Error, Inventory, Owner, Pending, Progress, Report, Sighting, Watched, desired::Desired,
     kinds::tell_served,
 };
 
@@ -66,6 +66,19 @@ pub struct WaitOptions {
     pub deadline: Instant,
     /// Who knows the objects by watching them; what they do not know is followed from here.
     pub watched: Option<Arc<dyn Watched>>,
+}
+
+impl WaitOptions {
+    /// Waits for objects of an owner, by the usual rules, and no longer than `timeout`.
+    pub fn of_owner(owner: &Owner, timeout: Duration) -> Self {
+        Self {
+            selector: Some(owner.selector()),
+            rules: Arc::default(),
+            fail_fast: true,
+            deadline: Instant::now() + timeout,
+            watched: None,
+        }
+    }
 }
 
 /// Waits until everything that an inventory names is healthy.

@@ -1,10 +1,13 @@
 //! The command line as it is typed.
 
+mod groups;
+
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
+    args::{flux_usage, leading_options, switch::accept_value},
     commands::{
         apiserver::ApiserverArgs, apply::ApplyArgs, build::BuildArgs, cache::CacheArgs,
         completion::CompletionArgs, component::ComponentArgs, controller::ControllerArgs,
@@ -16,9 +19,7 @@ use crate::{
         verify::VerifyArgs, version::VersionArgs, wait::WaitArgs,
     },
     error::CommandError,
-    flux::usage,
-    leading_options,
-    printable::is_unsafe,
+    view::printable::is_unsafe,
 };
 
 /// Longer arguments are cut where a message quotes them.
@@ -102,8 +103,8 @@ impl Cli {
             None => Self::parse_any(&args),
         };
         parsed.map_err(|error| {
-            if usage::is_flux(&args) {
-                return usage::answer(&args, error, Self::definition());
+            if flux_usage::is_flux(&args) {
+                return flux_usage::answer(&args, error, Self::definition());
             }
             // Help and version quote nothing.
             let quotes_safely = !error.use_stderr() || args.iter().all(is_safe);
@@ -118,7 +119,7 @@ impl Cli {
 
     /// All commands.
     pub(crate) fn definition() -> clap::Command {
-        Self::command().mut_subcommands(adapted)
+        groups::with_headings(Self::command().mut_subcommands(adapted))
     }
 }
 
@@ -139,34 +140,10 @@ fn adapted(command: clap::Command) -> clap::Command {
             .mut_args(accept_value)
             .mut_subcommand("artifact", |artifact| artifact.mut_args(accept_value));
     }
-    usage::with_options_anywhere(command)
+    flux_usage::with_options_anywhere(command)
 }
 
 /// Whether a message can quote the argument as it is.
 fn is_safe(arg: &OsString) -> bool {
     arg.len() <= MAX_QUOTED && !arg.to_string_lossy().contains(is_unsafe)
-}
-
-/// Lets a switch be written `--switch=false` too, which scripts made for programs in Go may do.
-pub(crate) fn accept_value(arg: Arg) -> Arg {
-    if !matches!(arg.get_action(), ArgAction::SetTrue) {
-        return arg;
-    }
-    arg.action(ArgAction::Set)
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_value("false")
-        .default_missing_value("true")
-        .hide_default_value(true)
-        .value_name("BOOL")
-        .value_parser(parse_switch)
-}
-
-/// The spellings that Go's flag packages know.
-pub(crate) fn parse_switch(text: &str) -> Result<bool, &'static str> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("expected true or false"),
-    }
 }

@@ -1,18 +1,20 @@
 //! One run from an artifact to the cluster, as `apply` and `rollback` do it.
 
-use flumen_apply::{Deployment, Error, InventoryStore as _, Options, Outcome, Prune, apply, plan};
+use flumen_apply::{
+    Deployment, Error, InventoryStore as _, Options, Outcome, PlanFile, Prune, apply, plan,
+};
 use flumen_object::ObjectSet;
 
 use crate::{
-    delivery_source::Delivery,
-    env,
+    args::{
+        env,
+        inventory::Site,
+        run::{DryRun, RunArgs},
+        source::Delivery,
+    },
     error::CommandError,
-    inventory_args::Site,
-    plan_file::PlanFile,
-    refusals,
-    run_args::{DryRun, RunArgs},
-    run_report::RunReport,
     ui::Ui,
+    view::{refusals, run_report::RunReport},
 };
 
 /// What a run is given beside its options.
@@ -34,7 +36,7 @@ pub(crate) async fn deliver(
 ) -> Result<(), CommandError> {
     let options = args.options(site);
     if let Some(file) = &order.plan {
-        file.check_subject(&site.owner, &delivery.digest)?;
+        file.check_subject(delivery.subject(&site.owner, &delivery.digest.to_string()))?;
         let recorded = site.store().load().await?;
         let now = plan(&site.client, delivery.objects.clone(), &site.store(), &options).await?;
         file.check(&now, &recorded)?;

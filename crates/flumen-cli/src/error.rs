@@ -8,10 +8,11 @@ use flumen_object::Object;
 use flumen_yaml::{EmitError, Pos};
 
 use crate::{
-    diagnostic::{Diagnostic, Place},
-    flux,
-    printable::{Lines, printable},
     ui::Ui,
+    view::{
+        diagnostic::{Diagnostic, Place},
+        printable::{Lines, printable},
+    },
 };
 
 const SUCCESS: u8 = 0;
@@ -183,6 +184,14 @@ impl From<flumen_build::Error> for CommandError {
     }
 }
 
+impl From<flumen_apply::PlanFileError> for CommandError {
+    fn from(error: flumen_apply::PlanFileError) -> Self {
+        let mut failure = Failure::new(error.to_string());
+        failure.hint = error.hint().map(str::to_owned);
+        Self::Failure(failure)
+    }
+}
+
 impl From<flumen_apply::Error> for CommandError {
     fn from(error: flumen_apply::Error) -> Self {
         // Its messages name their causes already; those of the client do not.
@@ -192,6 +201,31 @@ impl From<flumen_apply::Error> for CommandError {
         };
         failure.hint = error.hint();
         Self::Failure(failure)
+    }
+}
+
+impl From<flumen_local::DeliveryError> for CommandError {
+    fn from(error: flumen_local::DeliveryError) -> Self {
+        use flumen_local::DeliveryError;
+
+        match error {
+            DeliveryError::Build(error) => error.into(),
+            DeliveryError::Registry(error) => error.into(),
+            DeliveryError::Cluster(error) => error.into(),
+            DeliveryError::Apply(error) => error.into(),
+            error => {
+                let mut failure = Failure::chain(&error);
+                failure.hint = error.hint();
+                failure.context.extend(error.context().map(str::to_owned));
+                failure.into()
+            }
+        }
+    }
+}
+
+impl From<flumen_inspect::Error> for CommandError {
+    fn from(error: flumen_inspect::Error) -> Self {
+        Self::brief(error.to_string())
     }
 }
 
@@ -223,9 +257,8 @@ impl CommandError {
     }
 
     /// A request to a cluster that failed, as Flux tells it.
-    #[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes")]
     pub(crate) fn request(error: flumen_kube::Error) -> Self {
-        Self::brief(flux::words(&error))
+        flumen_inspect::Error::from(error).into()
     }
 
     /// A request to a registry that failed, as Flux tells it: with the registry's answer.

@@ -18,12 +18,7 @@ pub(crate) fn block_on<T>(
 pub(crate) fn block_on_one_thread<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
-    run(one_thread()?, work)
-}
-
-/// A runtime that works on the thread that waits for it.
-pub(crate) fn one_thread() -> Result<Runtime, Failure> {
-    start(&mut Builder::new_current_thread())
+    run(start(&mut Builder::new_current_thread())?, work)
 }
 
 fn start(builder: &mut Builder) -> Result<Runtime, Failure> {

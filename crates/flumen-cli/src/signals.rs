@@ -1,8 +1,24 @@
-//! What ends a server in an orderly way.
+//! Signals that stop a command.
+
+use std::future::Future;
 
 use crate::error::{CommandError, Failure};
 
-/// What ends a server in an orderly way.
+/// Runs `work` until it is done or the user presses Ctrl-C.
+///
+/// A run can be stopped anywhere: its inventory names what may have appeared, and the next run goes on.
+pub(crate) async fn interruptible<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    tokio::select! {
+        result = work => result,
+        Ok(()) = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")
+            .hint("nothing is lost: running the same command again goes on from here")
+            .into()),
+    }
+}
+
+/// Signals for the graceful shutdown of a server.
 pub(crate) struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,

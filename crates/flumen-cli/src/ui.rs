@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::{
     error::CommandError,
-    printable::{Lines, printable},
+    view::printable::{Lines, printable},
 };
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();

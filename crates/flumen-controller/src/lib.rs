@@ -10,7 +10,7 @@ mod options;
 mod run;
 mod source;
 
-pub use flumen_runtime::{Election, Key, Listen, Rival};
+pub use flumen_runtime::{Election, Key, Listen, Options as RuntimeOptions, Rival};
 pub use kinds::{EXTERNAL_ARTIFACT, GIT_REPOSITORY, KUSTOMIZATION, OCI_REPOSITORY};
 pub use kustomize::{is_flux_component, owner};
 pub use options::{KustomizeOptions, Options, SourceOptions};

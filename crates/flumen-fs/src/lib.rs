@@ -14,6 +14,7 @@ mod disk;
 mod error;
 mod memory;
 mod staged;
+mod text;
 mod tree;
 
 pub use clean::clean;
@@ -21,4 +22,5 @@ pub use disk::DiskTree;
 pub use error::FsError;
 pub use memory::MemoryTree;
 pub use staged::StagedFiles;
+pub use text::read_text;
 pub use tree::{Bounds, Entry, EntryKind, MAX_FILE_SIZE, Tree};

@@ -36,6 +36,12 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    #[error("`{}`: {error}", path.display())]
+    Yaml { path: PathBuf, error: flumen_yaml::Error },
+    #[error("`{}` is no kubeconfig", path.display())]
+    NotAKubeconfig { path: PathBuf },
+    #[error(transparent)]
+    Unprintable(#[from] flumen_yaml::EmitError),
     #[error("the system gives no memory or no place for files")]
     Memory(#[source] io::Error),
     #[error(transparent)]

@@ -1,8 +1,12 @@
 //! How clients reach the server.
 
+mod merged;
+
 use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+pub use self::merged::merge_kubeconfig;
 
 /// The name of the context, the cluster and the user.
 pub const CONTEXT: &str = "flumen";

@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 34] = [
+const LAYERS: [(&str, u8); 35] = [
     // 0: stand-ins for published crates
     ("i18n-embed", 0),
     ("i18n-embed-fl", 0),
@@ -49,6 +49,7 @@ const LAYERS: [(&str, u8); 34] = [
     ("flumen-apply", 4),
     ("flumen-pipeline", 4),
     ("flumen-controller", 4),
+    ("flumen-inspect", 4),
     // 5: embedded mode
     ("flumen-registry", 5),
     ("flumen-store", 5),

@@ -14,8 +14,8 @@ use flumen_local::{ApiServer, ApiServerOptions};
 use flumen_sim::Controllers;
 
 use crate::{
+    args::key_files::read_text,
     error::{CommandError, Failure},
-    key_files::read_text,
     memory,
     runtime::block_on,
     signals::Signals,

@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use flumen_apply::PlanFile;
 use flumen_oci::Reference;
 
 use crate::{
+    args::{
+        inventory::{SiteArgs, parse_name},
+        run::{DryRun, RunArgs},
+        source::SourceArgs,
+    },
     deliver::{Order, deliver},
-    delivery_source::SourceArgs,
     error::{CommandError, Failure},
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    plan_file::PlanFile,
-    run_args::{DryRun, RunArgs},
-    run_report::RunReport,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
+    view::run_report::RunReport,
 };
 
 /// Bring objects to a cluster, and keep an inventory of them

@@ -1,6 +1,7 @@
 //! `flumen build`: kustomizations in, manifests out.
 
 mod artifact;
+mod output;
 
 use std::{ffi::OsString, path::Path, sync::Arc};
 
@@ -8,14 +9,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use flumen_fs::DiskTree;
 use flumen_kustomize::{LoadRestriction, Options, Reorder, Session};
 
-use self::artifact::ArtifactArgs;
-use crate::{
-    env,
-    error::CommandError,
+use self::{
+    artifact::ArtifactArgs,
     output::{Destination, Format, Output},
-    remotes,
-    ui::Ui,
 };
+use crate::{args::env, error::CommandError, remotes, ui::Ui};
 
 /// Print the objects that kustomizations describe
 ///

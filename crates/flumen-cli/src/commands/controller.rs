@@ -9,8 +9,9 @@ mod values;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
-use flumen_controller::{Listen, Options, RunError};
+use flumen_controller::{KustomizeOptions, Listen, Options, RunError, SourceOptions};
 use flumen_git::SshAlgorithms;
+use flumen_local::LocalSource;
 use flumen_object::GroupKind;
 use flumen_source::Retention;
 
@@ -22,10 +23,8 @@ use self::{
     values::{address, default_listen, go_bool, go_duration, listen},
 };
 use crate::{
-    cluster_args::ClusterArgs,
-    env,
+    args::{cluster::ClusterArgs, env},
     error::{CommandError, Failure},
-    local_sources::LocalSource,
     memory,
     runtime::block_on_one_thread,
     signals::Signals,
@@ -245,46 +244,54 @@ impl ControllerArgs {
             (None, None) => default_listen(8080, is_in_pod),
         };
         let mut options = Options {
-            storage: self
-                .storage_path
-                .clone()
-                .or_else(env::storage_path)
-                .unwrap_or(defaults.storage),
-            serve_at,
-            advertised_host: self.advertised_host(serve_at),
-            retention: Retention {
-                records: self.artifact_retention_records,
-                ttl: self.artifact_retention_ttl,
+            runtime: flumen_controller::RuntimeOptions {
+                metrics_at,
+                health_at: self.health_addr.unwrap_or_else(|| default_listen(9440, is_in_pod)),
+                election: self.election.election()?,
+                takeover: self.takeover,
+                namespace: runtime_namespace.clone().filter(|_| !self.watch_all_namespaces),
+                runtime_namespace: runtime_namespace.unwrap_or(defaults.runtime.runtime_namespace),
+                concurrent: self.concurrent,
+                requeue_dependency: self.requeue_dependency,
+                interval_jitter: self.interval_jitter_percentage,
+                min_retry_delay: self.min_retry_delay,
+                max_retry_delay: self.max_retry_delay,
+                selector: self.watch_label_selector.clone().filter(|selector| !selector.is_empty()),
+                watch_references: defaults.runtime.watch_references,
+                references_selector: self.references_selector(),
             },
-            http_retries: self.http_retry,
-            ssh_algorithms: self.ssh_algorithms()?,
-            metrics_at,
-            health_at: self.health_addr.unwrap_or_else(|| default_listen(9440, is_in_pod)),
-            election: self.election.election()?,
-            takeover: self.takeover,
-            namespace: runtime_namespace.clone().filter(|_| !self.watch_all_namespaces),
-            runtime_namespace: runtime_namespace.unwrap_or(defaults.runtime_namespace),
-            concurrent: self.concurrent,
-            concurrent_requests: self.concurrent_ssa.max(1),
-            requeue_dependency: self.requeue_dependency,
-            interval_jitter: self.interval_jitter_percentage,
-            min_retry_delay: self.min_retry_delay,
-            max_retry_delay: self.max_retry_delay,
-            selector: self.watch_label_selector.clone().filter(|selector| !selector.is_empty()),
-            references_selector: self.references_selector(),
-            default_service_account: self
-                .default_service_account
-                .clone()
-                .filter(|name| !name.is_empty()),
-            no_cross_namespace_refs: self.no_cross_namespace_refs,
-            no_remote_bases: self.no_remote_bases,
-            override_managers: self.override_manager.clone(),
-            override_managers_before_dry_run: self.override_manager_before_dry_run.clone(),
-            custom_stage_kinds: self.custom_apply_stage_kinds.iter().cloned().collect(),
-            defer_unknown_kinds: self.defer_unknown_kinds,
-            correct_drift_at_once: self.correct_drift_at_once,
-            prune_guard: self.prune_guard == "on",
-            ..Options::default()
+            source: SourceOptions {
+                storage: self
+                    .storage_path
+                    .clone()
+                    .or_else(env::storage_path)
+                    .unwrap_or(defaults.source.storage),
+                serve_at,
+                advertised_host: self.advertised_host(serve_at),
+                retention: Retention {
+                    records: self.artifact_retention_records,
+                    ttl: self.artifact_retention_ttl,
+                },
+                http_retries: self.http_retry,
+                ssh_algorithms: self.ssh_algorithms()?,
+                local_sources: defaults.source.local_sources,
+            },
+            kustomize: KustomizeOptions {
+                concurrent_requests: self.concurrent_ssa.max(1),
+                default_service_account: self
+                    .default_service_account
+                    .clone()
+                    .filter(|name| !name.is_empty()),
+                no_cross_namespace_refs: self.no_cross_namespace_refs,
+                no_remote_bases: self.no_remote_bases,
+                override_managers: self.override_manager.clone(),
+                override_managers_before_dry_run: self.override_manager_before_dry_run.clone(),
+                custom_stage_kinds: self.custom_apply_stage_kinds.iter().cloned().collect(),
+                defer_unknown_kinds: self.defer_unknown_kinds,
+                correct_drift_at_once: self.correct_drift_at_once,
+                prune_guard: self.prune_guard == "on",
+                ..defaults.kustomize
+            },
         };
         let mut without_meaning = self.accepted.without_meaning();
         let mut unsupported = self.accepted.unsupported();
@@ -296,7 +303,7 @@ impl ControllerArgs {
             }
         }
         for source in &self.source {
-            source.add_to(&mut options.local_sources)?;
+            source.add_to(&mut options.source.local_sources)?;
         }
         note(ui, "has no meaning here", &without_meaning);
         note(ui, "is not supported yet", &unsupported);
@@ -324,7 +331,7 @@ impl ControllerArgs {
                 format!("localhost:{}", address.port())
             }
             Some(address) => address.to_string(),
-            None => Options::default().advertised_host,
+            None => Options::default().source.advertised_host,
         };
         named.filter(|host| !host.is_empty()).unwrap_or_else(derived)
     }

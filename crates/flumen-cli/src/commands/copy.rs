@@ -21,11 +21,11 @@ use self::{
     report::{Format, Report},
 };
 use crate::{
+    args::registry::RegistryArgs,
     error::{CommandError, Failure, error_chain},
-    progress::TalkArgs,
-    registry_args::RegistryArgs,
     runtime::block_on,
     ui::Ui,
+    view::progress::TalkArgs,
 };
 
 /// Copy between registries and layouts

@@ -11,7 +11,7 @@ use self::{
     cluster::{HowArgs, NamedArgs},
 };
 use super::apply::unnamed;
-use crate::{error::CommandError, inventory_args::parse_name, ui::Ui};
+use crate::{args::inventory::parse_name, error::CommandError, ui::Ui};
 
 /// Show how a cluster differs from what should be on it, or one artifact from another
 ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::{error::CommandError, home_args::HomeArgs, runtime::block_on, ui::Ui};
+use crate::{args::home::HomeArgs, error::CommandError, runtime::block_on, ui::Ui};
 
 /// An instance ends within a second or two; this only ends the wait for one that hangs.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,17 +1,19 @@
 //! `flumen events`.
 
 use clap::Args;
-use flumen_kinds::table::age;
-use flumen_kube::{Cluster as _, Event, ListOptions, Resource, WatchOptions};
+use flumen_inspect::{
+    EventQuery, EventRow, Site,
+    events::{is_of_flux, last_seen},
+    object::text_at,
+};
+use flumen_kube::{Cluster as _, Event, Resource, WatchOptions};
 use flumen_yaml::Node;
 use futures_util::{StreamExt as _, stream::select_all};
 use jiff::Timestamp;
 
 use crate::{
-    error::CommandError,
-    flux::{Kind, Link, Site, SiteArgs, TextTable, kinds::by_name, link, namespace_of, text_at},
-    runtime::block_on,
-    ui::Ui,
+    args::flux_site::SiteArgs, error::CommandError, runtime::block_on, ui::Ui,
+    view::text_table::TextTable,
 };
 
 const TYPES: [&str; 2] = ["Normal", "Warning"];
@@ -61,9 +63,9 @@ pub(crate) fn run(args: &EventsArgs, ui: &Ui) -> Result<(), CommandError> {
     block_on(async {
         let site = args.site.open(ui).await?;
         let queries = queries(args, &site).await?;
-        let own = if args.all_namespaces { None } else { Some(&site.namespace) };
+        let own = (!args.all_namespaces).then_some(site.namespace());
         let with_namespace =
-            queries.iter().any(|query| query.namespace.as_ref() != own) || args.all_namespaces;
+            queries.iter().any(|query| query.namespace.as_deref() != own) || args.all_namespaces;
         let report = Report { args, with_namespace };
         let resource = site.core_resource("Event").await?;
         if args.watch {
@@ -74,87 +76,16 @@ pub(crate) fn run(args: &EventsArgs, ui: &Ui) -> Result<(), CommandError> {
     })
 }
 
-/// One request for events.
-struct Query {
-    namespace: Option<String>,
-    fields: Option<String>,
-}
-
-impl Query {
-    fn options(&self) -> ListOptions<'_> {
-        ListOptions {
-            namespace: self.namespace.as_deref(),
-            field_selector: self.fields.as_deref(),
-            ..ListOptions::default()
-        }
-    }
-}
-
-/// Flux's kinds of which there are events.
-fn kind_with_events(name: &str) -> Option<&'static Kind> {
-    by_name(name).filter(|kind| kind.kind != "ExternalArtifact")
-}
-
-async fn queries(args: &EventsArgs, site: &Site) -> Result<Vec<Query>, CommandError> {
-    let namespace = (!args.all_namespaces).then(|| site.namespace.clone());
+async fn queries(args: &EventsArgs, site: &Site) -> Result<Vec<EventQuery>, CommandError> {
+    let namespace = (!args.all_namespaces).then(|| site.namespace().to_owned());
     let Some(subject) = args.subject.as_deref().filter(|subject| !subject.is_empty()) else {
-        return Ok(vec![Query { namespace, fields: None }]);
+        return Ok(vec![EventQuery::all(namespace)]);
     };
-    let (kind, name) = match subject.split_once('/') {
-        Some((kind, name)) => (kind, name),
-        None => (subject, ""),
-    };
+    let (kind, name) = subject.split_once('/').unwrap_or((subject, ""));
     if kind.is_empty() {
         return Err(CommandError::brief("--for selector must be of format <kind>[/<name>]"));
     }
-    let kind = kind_with_events(kind)
-        .ok_or_else(|| CommandError::brief(format!("'{kind}' is not a recognized Flux kind")))?;
-    let mut queries = vec![Query { namespace, fields: Some(fields(kind.kind, name)) }];
-    if !name.is_empty() {
-        queries.extend(references(site, kind, name).await?.into_iter().map(|link| Query {
-            fields: Some(fields(&link.kind, &link.name)),
-            namespace: Some(link.namespace),
-        }));
-    }
-    Ok(queries)
-}
-
-fn fields(kind: &str, name: &str) -> String {
-    let name = if name.is_empty() { String::new() } else { format!(",involvedObject.name={name}") };
-    format!("involvedObject.kind={kind}{name}")
-}
-
-/// The objects whose events belong to those of an object.
-async fn references(site: &Site, kind: &Kind, name: &str) -> Result<Vec<Link>, CommandError> {
-    let Some(reference) = &kind.reference else { return Ok(Vec::new()) };
-    let object = site.find(kind, &site.namespace, name).await?;
-    let missing = |field: &str| {
-        let path = reference.field.join(".");
-        let namespace = &site.namespace;
-        CommandError::brief(format!("field '{path}.{field}' for '{namespace}/{name}' not found"))
-    };
-    let mut source = link(&object, reference.field).ok_or_else(|| missing("kind"))?;
-    if let Some(kind) = reference.kind {
-        kind.clone_into(&mut source.kind);
-    }
-    if source.kind.is_empty() {
-        return Err(missing("kind"));
-    }
-    if source.name.is_empty() {
-        return Err(missing("name"));
-    }
-    if !reference.crosses_namespaces {
-        source.namespace.clone_from(&site.namespace);
-    }
-    let mut links = vec![source];
-    if kind.kind == "HelmRelease" {
-        links.push(Link {
-            kind: "HelmChart".to_owned(),
-            namespace: links[0].namespace.clone(),
-            name: format!("{}-{name}", site.namespace),
-        });
-    }
-    Ok(links)
+    Ok(site.event_queries(kind, name, namespace).await?)
 }
 
 struct Report<'a> {
@@ -167,7 +98,7 @@ impl Report<'_> {
         &self,
         site: &Site,
         resource: &Resource,
-        queries: &[Query],
+        queries: &[EventQuery],
         ui: &Ui,
     ) -> Result<(), CommandError> {
         let mut events = Vec::new();
@@ -177,7 +108,7 @@ impl Report<'_> {
         events.retain(|event| self.is_shown(event));
         events.sort_by_key(last_seen);
         if events.is_empty() {
-            let namespace = &site.namespace;
+            let namespace = site.namespace();
             ui.failure(&if self.args.all_namespaces {
                 "No events found.".to_owned()
             } else {
@@ -194,7 +125,7 @@ impl Report<'_> {
         &self,
         site: &Site,
         resource: &Resource,
-        queries: &[Query],
+        queries: &[EventQuery],
         ui: &Ui,
     ) -> Result<(), CommandError> {
         let mut headings = self.headings();
@@ -211,13 +142,13 @@ impl Report<'_> {
             for query in queries {
                 let options = query.options();
                 let list =
-                    site.client.list(resource, options).await.map_err(CommandError::request)?;
+                    site.client().list(resource, options).await.map_err(CommandError::request)?;
                 for event in &list.items {
                     print(event)?;
                 }
                 let from = WatchOptions { list: options, resource_version: &list.resource_version };
                 let stream =
-                    site.client.watch(resource, from).await.map_err(CommandError::request)?;
+                    site.client().watch(resource, from).await.map_err(CommandError::request)?;
                 streams.push(stream);
             }
             let mut events = select_all(streams);
@@ -228,13 +159,13 @@ impl Report<'_> {
             }
             Ok(())
         };
-        tokio::time::timeout_at(site.deadline, watching).await.unwrap_or(Ok(()))
+        tokio::time::timeout_at(site.deadline(), watching).await.unwrap_or(Ok(()))
     }
 
     fn is_shown(&self, event: &Node) -> bool {
         let kind = text_at(event, &["type"]);
         let types = &self.args.types;
-        kind_with_events(text_at(event, &["involvedObject", "kind"])).is_some()
+        is_of_flux(event)
             && (types.is_empty() || types.iter().any(|wanted| wanted.eq_ignore_ascii_case(kind)))
     }
 
@@ -244,48 +175,9 @@ impl Report<'_> {
     }
 
     fn row(&self, event: &Node) -> Vec<String> {
-        let namespace = self.with_namespace.then(|| namespace_of(event).to_owned());
-        let object = format!(
-            "{}/{}",
-            text_at(event, &["involvedObject", "kind"]),
-            text_at(event, &["involvedObject", "name"])
-        );
-        let text = |field: &str| text_at(event, &[field]).to_owned();
-        namespace
-            .into_iter()
-            .chain([
-                times(event, Timestamp::now()),
-                text("type"),
-                text("reason"),
-                object,
-                text("message"),
-            ])
-            .collect()
+        let row = EventRow::of(event, Timestamp::now());
+        let namespace = self.with_namespace.then_some(row.namespace);
+        let cells = [row.last_seen, row.r#type, row.reason, row.object, row.message];
+        namespace.into_iter().chain(cells).collect()
     }
-}
-
-fn time(event: &Node, path: &[&str]) -> Option<Timestamp> {
-    text_at(event, path).parse().ok()
-}
-
-/// When an event was last seen.
-fn last_seen(event: &Node) -> Option<Timestamp> {
-    time(event, &["series", "lastObservedTime"])
-        .or_else(|| time(event, &["lastTimestamp"]))
-        .or_else(|| time(event, &["eventTime"]))
-}
-
-/// How long ago an event was seen and, of one that is seen again and again, how often.
-fn times(event: &Node, now: Timestamp) -> String {
-    let first = time(event, &["eventTime"]).or_else(|| time(event, &["firstTimestamp"]));
-    let first = age(first, now);
-    let series = event.get("series").filter(|series| series.is_map());
-    let (last, count) = match series {
-        Some(series) => (time(series, &["lastObservedTime"]), text_at(series, &["count"])),
-        None => (time(event, &["lastTimestamp"]), text_at(event, &["count"])),
-    };
-    if series.is_none() && count.parse::<u64>().unwrap_or(0) <= 1 {
-        return first;
-    }
-    format!("{} (x{count} over {first})", age(last, now))
 }

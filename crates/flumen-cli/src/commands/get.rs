@@ -10,8 +10,8 @@ use self::{
     statuses::{ListingArgs, StatusArgs},
 };
 use crate::{
+    args::{flux_site::SiteArgs, of_kind::OfKind},
     error::CommandError,
-    flux::{OfKind, SiteArgs},
     ui::Ui,
 };
 

@@ -5,11 +5,11 @@ use flumen_apply::{Deployment, DeploymentResult};
 use serde::Serialize;
 
 use crate::{
+    args::inventory::{SiteArgs, parse_name},
     error::CommandError,
-    inventory_args::{SiteArgs, parse_name},
-    listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// Show what was deployed into an inventory: the last ten deployments, newest first

@@ -10,13 +10,17 @@ use regex_lite::Regex;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{required_url, shown},
+    args::{
+        artifact::{required_url, shown},
+        registry::RegistryArgs,
+    },
     error::CommandError,
-    flux::TextTable,
-    listing::{self, ListFormat, Record},
-    registry_args::RegistryArgs,
     runtime,
     ui::Ui,
+    view::{
+        listing::{self, ListFormat, Record},
+        text_table::TextTable,
+    },
 };
 
 /// List what is there

@@ -7,7 +7,7 @@ mod show;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use flumen_apply::{InventoryStore as _, Options, plan};
+use flumen_apply::{InventoryStore as _, Options, PlanFile, plan};
 use flumen_oci::Reference;
 
 use self::{
@@ -17,17 +17,16 @@ use self::{
 };
 use super::apply::unnamed;
 use crate::{
-    delivery_source::SourceArgs,
-    error::CommandError,
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    plan_document::document,
-    plan_file::PlanFile,
-    plan_text, refusals,
-    run_args::{PruneArgs, ReviewArgs},
+    args::{
+        inventory::{SiteArgs, parse_name},
+        run::{PruneArgs, ReviewArgs},
+        source::SourceArgs,
+    },
+    error::{CommandError, Failure},
     runtime::block_on,
-    structured::Structured,
+    signals::interruptible,
     ui::Ui,
+    view::{plan_text, refusals, structured::Structured},
 };
 
 /// Show what `apply` would do, without doing it
@@ -122,11 +121,16 @@ fn show_plan(args: &PlanArgs, ui: &Ui) -> Result<(), CommandError> {
         let recorded = site.store().load().await?;
         let plan = plan(&site.client, objects, &site.store(), &options).await?;
         match args.output {
-            Some(format) => format.print(&document(&plan)?, ui)?,
+            Some(format) => {
+                let document = plan.document();
+                format.print(&document.map_err(|error| Failure::new(error.to_string()))?, ui)?;
+            }
             None => ui.styled_data(&plan_text::plan(&plan))?,
         }
         if let Some(path) = &args.out {
-            PlanFile::new(&plan, &delivery, &recorded, &site).write(path)?;
+            let digest = delivery.digest.to_string();
+            let subject = delivery.subject(&site.owner, &digest);
+            PlanFile::new(subject, &plan, &recorded, &site.now).write(path)?;
         }
         refusals::planned(&plan.errors(), ui)?;
         let has_changes = args.detailed_exitcode && !plan.is_noop();

@@ -9,12 +9,14 @@ use flumen_oci::{
 };
 
 use crate::{
-    artifact_args::{CheckArgs, ReadArgs, required_url, shown},
+    args::{
+        artifact::{CheckArgs, ReadArgs, required_url, shown},
+        registry::RegistryArgs,
+    },
     error::{CommandError, go_reason},
-    progress::TalkArgs,
-    registry_args::RegistryArgs,
     runtime,
     ui::Ui,
+    view::progress::TalkArgs,
 };
 
 /// Pull from a registry

@@ -18,15 +18,16 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{ReadArgs, ignore, required_url, shown, standard_input},
-    env,
+    args::{
+        artifact::{ReadArgs, ignore, required_url, shown, standard_input},
+        env,
+        key_files::{self, read_text},
+        registry::RegistryArgs,
+    },
     error::{CommandError, Failure, go_reason},
-    key_files::{self, read_text},
-    progress::TalkArgs,
-    registry_args::RegistryArgs,
     remotes, runtime,
-    structured::Structured,
     ui::Ui,
+    view::{progress::TalkArgs, structured::Structured},
 };
 
 /// Push what was built to a registry

@@ -1,23 +1,27 @@
 //! `flumen reconcile`.
 
 use clap::{Args, Command};
-use flumen_kube::{Cluster as _, ObjectName, PatchType};
-use flumen_yaml::{Entry, Node, Pos, Value};
-use jiff::Timestamp;
+use flumen_inspect::{
+    Link, REQUESTED_AT, Site, Verdict, health,
+    kinds::{Control, Kind, by_name},
+    object::{
+        Conditions, handled_request, is_static, is_suspended, name_of, namespace_of, text_at,
+    },
+    sentence, source_to_reconcile,
+};
+use flumen_kube::ObjectName;
+use flumen_yaml::Node;
 
 use crate::{
-    error::CommandError,
-    flux::{
-        Conditions, Kind, KindCommand, Link, MANAGER, OfKind, Site, SiteArgs, Verdict,
-        handled_request, health, is_static, is_suspended,
-        kinds::{Control, by_name},
-        name_of, namespace_of, sentence, source_to_reconcile, text_at,
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind},
     },
+    error::CommandError,
     runtime::block_on,
     ui::Ui,
 };
 
-const REQUEST: &str = "reconcile.fluxcd.io/requestedAt";
 const FORCE: &str = "reconcile.fluxcd.io/forceAt";
 const RESET: &str = "reconcile.fluxcd.io/resetAt";
 
@@ -111,7 +115,7 @@ pub(crate) fn run(
         let site = site.open(ui).await?;
         let chain = chain(&site, kind, name, args.with_source).await?;
         for (step, (kind, object)) in chain.iter().enumerate().rev() {
-            let mut requests = vec![REQUEST];
+            let mut requests = vec![REQUESTED_AT];
             if step == 0 {
                 requests.extend(args.force.then_some(FORCE));
                 requests.extend(args.reset.then_some(RESET));
@@ -131,7 +135,7 @@ async fn chain(
 ) -> Result<Vec<(&'static Kind, Node)>, CommandError> {
     let mut chain = Vec::new();
     let mut kind = kind;
-    let (mut namespace, mut name) = (site.namespace.clone(), name.to_owned());
+    let (mut namespace, mut name) = (site.namespace().to_owned(), name.to_owned());
     loop {
         let object = site.find(kind, &namespace, &name).await?;
         if !is_static(kind, &object) && is_suspended(&object) {
@@ -166,16 +170,14 @@ async fn reconcile(
     let resource = site.resource(kind).await?;
     let target = ObjectName { resource: &resource, namespace, name };
     ui.step(&format!("annotating {} {name} in {namespace} namespace", kind.kind));
-    let body = annotations(requests, &Timestamp::now().to_string());
-    let patched = site.client.patch(target, PatchType::Merge, &body, MANAGER).await;
-    patched.map_err(CommandError::request)?;
+    site.request(target, requests).await?;
     ui.success(&format!("{} annotated", kind.kind));
     ui.waiting(&format!("waiting for {} reconciliation", kind.kind));
     let before = handled_request(object);
     let judge = |now: &Node| {
         if handled_request(now) == before { Verdict::NotYet } else { health(now) }
     };
-    let done = site.follow(target, judge).await.map_err(CommandError::brief)?;
+    let done = site.follow(target, judge).await?;
     let Some(ready) = Conditions::of(&done).ready() else {
         return Err(CommandError::brief("status can't be determined"));
     };
@@ -185,12 +187,4 @@ async fn reconcile(
     }
     ui.success(&sentence(kind, &done));
     Ok(())
-}
-
-/// A patch that sets annotations to one value.
-fn annotations(names: &[&str], value: &str) -> Node {
-    let map = |entries: Vec<Entry>| Node::new(Pos::default(), Value::Map(entries.into()));
-    let values = names.iter().map(|name| Entry::new(*name, Node::string(value))).collect();
-    let metadata = map(vec![Entry::new("annotations", map(values))]);
-    map(vec![Entry::new("metadata", metadata)])
 }

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::{
+    args::home::HomeArgs,
     error::{CommandError, Failure},
-    home_args::HomeArgs,
     runtime::block_on,
     ui::Ui,
 };

@@ -1,17 +1,23 @@
 //! `flumen resume`.
 
 use clap::{Args, Command};
+use flumen_inspect::{
+    Site, health,
+    kinds::{Control, Kind},
+    object::{is_static, name_of},
+    readiness, sentence,
+};
 use flumen_kube::{ObjectName, Resource};
 use flumen_yaml::Node;
 use futures_util::future::join_all;
 
 use crate::{
-    cli::parse_switch,
-    error::CommandError,
-    flux::{
-        Kind, KindCommand, OfKind, Site, SiteArgs, distinct, health, is_static, kinds::Control,
-        name_of, readiness, sentence,
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind, distinct},
+        switch::parse_switch,
     },
+    error::CommandError,
     runtime::block_on,
     ui::Ui,
 };
@@ -103,7 +109,7 @@ async fn resume(
     name: Option<&str>,
     ui: &Ui,
 ) -> Result<Vec<Node>, CommandError> {
-    let (noun, namespace) = (kind.noun, &site.namespace);
+    let (noun, namespace) = (kind.noun, site.namespace());
     let objects = site.in_namespace(resource, name).await?;
     if objects.is_empty() {
         let kind = kind.kind;
@@ -114,7 +120,7 @@ async fn resume(
     }
     for object in &objects {
         ui.step(&format!("resuming {noun} {} in {namespace} namespace", name_of(object)));
-        site.suspend(resource, object, false).await?;
+        site.suspend(ObjectName { resource, namespace, name: name_of(object) }, false).await?;
         ui.success(&format!("{noun} resumed"));
     }
     Ok(objects)
@@ -133,7 +139,7 @@ async fn wait_for_all(
         ui.waiting(&format!("waiting for {} reconciliation", kind.kind));
         let judge = if is_static(kind, object) { health } else { readiness };
         let name = name_of(object);
-        site.follow(ObjectName { resource, namespace: &site.namespace, name }, judge)
+        site.follow(ObjectName { resource, namespace: site.namespace(), name }, judge)
     });
     let outcomes = join_all(waits).await;
     let mut failed = 0;

@@ -7,13 +7,15 @@ use flumen_apply::{Deployment, DeploymentResult};
 use flumen_oci::Digest;
 
 use crate::{
+    args::{
+        inventory::{SiteArgs, parse_name},
+        run::RunArgs,
+        source::StoreArgs,
+    },
     deliver::{Order, deliver},
-    delivery_source::StoreArgs,
     error::{CommandError, Failure},
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    run_args::RunArgs,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
 };
 

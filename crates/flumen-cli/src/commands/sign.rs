@@ -10,8 +10,10 @@ use flumen_oci::{
 
 use self::key_pair::KeyPairArgs;
 use crate::{
-    error::CommandError, key_files, registry_args::RegistryArgs, runtime, ui::Ui,
-    verify_args::repository_name,
+    args::{key_files, registry::RegistryArgs, verify::repository_name},
+    error::CommandError,
+    runtime,
+    ui::Ui,
 };
 
 mod key_pair;

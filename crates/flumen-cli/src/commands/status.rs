@@ -5,11 +5,10 @@ use flumen_local::{Home, State};
 use serde::Serialize;
 
 use crate::{
+    args::home::HomeArgs,
     error::{CommandError, Failure},
-    home_args::HomeArgs,
-    listing,
-    structured::Structured,
     ui::Ui,
+    view::{listing, structured::Structured},
 };
 
 /// Say whether a cluster runs on this machine, and where

@@ -1,12 +1,20 @@
 //! `flumen suspend`.
 
 use clap::{Args, Command};
-use flumen_kube::Resource;
+use flumen_inspect::{
+    Site,
+    kinds::{Control, Kind},
+    object::name_of,
+};
+use flumen_kube::{ObjectName, Resource};
 use flumen_yaml::Node;
 
 use crate::{
+    args::{
+        flux_site::SiteArgs,
+        of_kind::{KindCommand, OfKind, distinct},
+    },
     error::CommandError,
-    flux::{Kind, KindCommand, OfKind, Site, SiteArgs, distinct, kinds::Control, name_of},
     runtime::block_on,
     ui::Ui,
 };
@@ -69,7 +77,7 @@ pub(crate) fn run(args: &SuspendArgs, ui: &Ui) -> Result<(), CommandError> {
             return suspend(&site, kind, &resource, &objects, ui).await;
         }
         for name in distinct(names) {
-            let namespace = &site.namespace;
+            let namespace = site.namespace();
             // One that cannot be suspended does not keep the others from it, and is no failure.
             let suspended = match site.in_namespace(&resource, Some(name)).await {
                 Ok(objects) if objects.is_empty() => {
@@ -77,7 +85,7 @@ pub(crate) fn run(args: &SuspendArgs, ui: &Ui) -> Result<(), CommandError> {
                     continue;
                 }
                 Ok(objects) => suspend(&site, kind, &resource, &objects, ui).await,
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             };
             if let Err(error) = suspended {
                 ui.failure(&format!(
@@ -99,9 +107,9 @@ async fn suspend(
     ui: &Ui,
 ) -> Result<(), CommandError> {
     for object in objects {
-        let (noun, name, namespace) = (kind.noun, name_of(object), &site.namespace);
+        let (noun, name, namespace) = (kind.noun, name_of(object), site.namespace());
         ui.step(&format!("suspending {noun} {name} in {namespace} namespace"));
-        site.suspend(resource, object, true).await?;
+        site.suspend(ObjectName { resource, namespace, name }, true).await?;
         ui.success(&format!("{noun} suspended"));
     }
     Ok(())

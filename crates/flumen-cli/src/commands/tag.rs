@@ -4,9 +4,11 @@ use clap::{Args, Subcommand};
 use flumen_oci::Reference;
 
 use crate::{
-    artifact_args::{required_url, shown},
+    args::{
+        artifact::{required_url, shown},
+        registry::RegistryArgs,
+    },
     error::CommandError,
-    registry_args::RegistryArgs,
     runtime,
     ui::Ui,
 };

@@ -1,18 +1,17 @@
 //! `flumen tree`.
 
 mod drawing;
-mod helm;
-mod inventory;
 
 use clap::{Args, Subcommand};
+use flumen_inspect::Branch;
 
-use self::drawing::{Branch, Identity};
+use self::drawing::draw;
 use crate::{
+    args::flux_site::SiteArgs,
     error::CommandError,
-    flux::{Kind, Site, SiteArgs, kinds::by_name, name_of, namespace_of, text_at},
-    listing::{to_json, to_yaml},
     runtime::block_on,
     ui::Ui,
+    view::listing::{to_json, to_yaml},
 };
 
 /// Show what an object of Flux manages, as a tree
@@ -99,14 +98,14 @@ pub(crate) fn run(TreeArgs { what, site }: &TreeArgs, ui: &Ui) -> Result<(), Com
             let name = required(&args.names, "kustomization")?;
             block_on(async {
                 let site = site.open(ui).await?;
-                args.output.print(&inventory::of(&site, name, args.compact).await?, ui)
+                args.output.print(&site.kustomization_tree(name, args.compact).await?, ui)
             })
         }
         What::Artifact(ArtifactArgs { what: Generator::Generator(args) }) => {
             let name = required(&args.names, "generator")?;
             block_on(async {
                 let site = site.open(ui).await?;
-                args.output.print(&generated(&site, name).await?, ui)
+                args.output.print(&site.generator_tree(name).await?, ui)
             })
         }
     }
@@ -117,31 +116,13 @@ fn required<'a>(names: &'a [String], noun: &str) -> Result<&'a str, CommandError
     name.ok_or_else(|| CommandError::brief(format!("{noun} name is required")))
 }
 
-async fn generated(site: &Site, name: &str) -> Result<Branch, CommandError> {
-    let (generator, artifact) = (kind("ArtifactGenerator")?, kind("ExternalArtifact")?);
-    let object = site.find(generator, &site.namespace, name).await?;
-    let mut tree =
-        Branch::new(Identity::of_kind(generator, namespace_of(&object), name_of(&object)));
-    let made = object.at(&["status", "inventory"]).and_then(flumen_yaml::Node::as_seq);
-    tree.branches.extend(made.into_iter().flatten().map(|made| {
-        let (namespace, name) = (text_at(made, &["namespace"]), text_at(made, &["name"]));
-        Branch::new(Identity::of_kind(artifact, namespace, name))
-    }));
-    Ok(tree)
-}
-
-fn kind(name: &str) -> Result<&'static Kind, CommandError> {
-    by_name(name)
-        .ok_or_else(|| CommandError::brief(format!("'{name}' is not a recognized Flux kind")))
-}
-
 impl OutputArgs {
     /// An empty line follows, except after JSON.
     fn print(&self, tree: &Branch, ui: &Ui) -> Result<(), CommandError> {
         let text = match self.output.as_deref() {
             Some("json") => to_json(tree)?,
             Some("yaml") => format!("{}\n", to_yaml(tree)?),
-            _ => format!("{}\n", tree.draw()),
+            _ => format!("{}\n", draw(tree)),
         };
         ui.data(text.as_bytes())
     }

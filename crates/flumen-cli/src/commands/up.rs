@@ -1,5 +1,11 @@
 //! `flumen up`.
 
+mod deliver;
+mod detached;
+mod examples;
+mod flux;
+mod live_view;
+
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -7,28 +13,28 @@ use std::{
 };
 
 use clap::Args;
+use flumen_inspect::Forest;
 use flumen_kube::Client;
-use flumen_local::{CONTEXT, Home, Instance, InstanceOptions, Record, State, context_of};
+use flumen_local::{
+    Bootstrap, CONTEXT, FluxRepository, Home, Instance, InstanceOptions, LocalSource, Place,
+    Record, State, context_of, merge_kubeconfig,
+};
 use flumen_registry::Report;
 use flumen_sim::{Controllers, Pace};
 
-use crate::{
-    bootstrap::Bootstrap,
-    detached, duration,
-    error::{CommandError, Failure},
+use self::{
+    deliver::deliver_locally,
     examples::{Example, Unpacked},
-    flux_repository::FluxRepository,
-    flux_up,
-    flux_view::Narrator,
-    home_args::HomeArgs,
-    live_view::{self, Pulse},
-    local_delivery::{Place, deliver_locally},
-    local_sources::LocalSource,
-    memory, merged_kubeconfig,
+    live_view::Pulse,
+};
+use crate::{
+    args::{duration, env, home::HomeArgs},
+    error::{CommandError, Failure},
+    memory,
     runtime::block_on,
     signals::Signals,
-    tree_view,
     ui::Ui,
+    view::{narrator::Narrator, object_tree},
 };
 
 /// Said when there is nothing left to do but to serve.
@@ -146,8 +152,8 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
                     }
                     // The process in the background has begun it.
                     Order::Reconcile(bootstrap) => {
-                        let client = args.place(&home, &record).client().await?;
-                        bootstrap.ask_for_passes(&client).await?;
+                        let client = place(&home, &record).client().await?;
+                        bootstrap.request_reconciliations(&client).await?;
                         let (mut pulse, mut narrator) = (Pulse::Clock, Narrator::default());
                         args.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await
                     }
@@ -209,7 +215,7 @@ impl UpArgs {
         }
         let delivered = match order {
             Order::Deliver(directory) => {
-                deliver_locally(directory, &self.place(home, record), ui).await
+                deliver_locally(directory, &place(home, record), self.timeout, ui).await
             }
             _ => Ok(Vec::new()),
         };
@@ -219,7 +225,7 @@ impl UpArgs {
             Vec::new()
         });
         ui.step(UNTIL);
-        let client = self.place(home, record).client().await?;
+        let client = place(home, record).client().await?;
         live_view::show(api, &client, &applied).await
     }
 
@@ -253,12 +259,12 @@ impl UpArgs {
         mut pulse: Pulse,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        let client = self.place(home, record).client().await?;
-        let mut controller = flux_up::start(bootstrap, &client, home, self.timeout, ui).await?;
+        let client = place(home, record).client().await?;
+        let mut controller = flux::start(bootstrap, &client, home, self.timeout, ui).await?;
         let follow = async {
             if live_view::has_screen() && !self.once {
                 ui.step(UNTIL);
-                return flux_up::show(&client, &mut pulse).await;
+                return flux::show(&client, &mut pulse).await;
             }
             let mut narrator = Narrator::default();
             let ready = self.until_ready(&client, bootstrap, &mut pulse, &mut narrator, ui).await;
@@ -270,11 +276,11 @@ impl UpArgs {
                 error.report(ui);
             }
             ui.step(UNTIL);
-            flux_up::narrate(&client, &mut pulse, &mut narrator, ui).await
+            flux::narrate(&client, &mut pulse, &mut narrator, ui).await
         };
         tokio::select! {
             outcome = follow => outcome,
-            failure = controller.failed() => Err(failure),
+            failure = controller.failed() => Err(failure.into()),
         }
     }
 
@@ -286,7 +292,7 @@ impl UpArgs {
         narrator: &mut Narrator,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        flux_up::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
+        flux::until_ready(client, bootstrap, pulse, narrator, self.timeout, ui).await
     }
 
     async fn deliver_and_show(
@@ -296,17 +302,10 @@ impl UpArgs {
         record: &Record,
         ui: &Ui,
     ) -> Result<(), CommandError> {
-        let place = self.place(home, record);
-        let applied = deliver_locally(directory, &place, ui).await?;
-        ui.styled_data(&tree_view::of(&place.client().await?, &applied).await?)
-    }
-
-    fn place(&self, home: &Home, record: &Record) -> Place {
-        Place {
-            registry: record.registry.clone(),
-            kubeconfig: home.kubeconfig(),
-            timeout: self.timeout,
-        }
+        let place = place(home, record);
+        let applied = deliver_locally(directory, &place, self.timeout, ui).await?;
+        let forest = Forest::of_applied(&place.client().await?, &applied).await?;
+        ui.styled_data(&object_tree::render(&forest))
     }
 
     /// The name of the context in the user's own file, so that no cluster takes that of another.
@@ -322,7 +321,10 @@ impl UpArgs {
     fn merge_into_users_own(&self, home: &Home, ui: &Ui) -> Result<(), CommandError> {
         if self.merge {
             let name = self.context(home);
-            let file = merged_kubeconfig::merge(&home.kubeconfig(), CONTEXT, &name)?;
+            let file = env::kubeconfigs().into_iter().next().ok_or_else(|| {
+                Failure::new("there is no place for a kubeconfig").hint("set `HOME`")
+            })?;
+            merge_kubeconfig(&home.kubeconfig(), CONTEXT, &file, &name)?;
             ui.success(&format!("context `{name}` is in {}", file.display()));
         }
         Ok(())
@@ -350,9 +352,11 @@ impl UpArgs {
         let mut bootstrap = match (&repository, directory) {
             (Some(repository), _) => {
                 ui.step(&format!("entry point {}", repository.entry().display()));
-                let bootstrap = repository.bootstrap(ui)?;
-                if bootstrap.sources.is_empty() && !self.source.iter().any(LocalSource::is_named) {
-                    return Err(repository.unsourced());
+                let built = repository.build()?;
+                ui.warnings(&built.warnings);
+                let bootstrap = repository.bootstrap(built.objects)?;
+                if !bootstrap.has_sources() && !self.source.iter().any(LocalSource::is_named) {
+                    return Err(repository.unsourced().into());
                 }
                 bootstrap
             }
@@ -369,8 +373,7 @@ impl UpArgs {
             }
         };
         for source in &self.source {
-            source.add_to(&mut bootstrap.sources)?;
-            bootstrap.mirrors.extend(source.mirror()?);
+            bootstrap.add(source)?;
         }
         Ok(Order::Reconcile(Box::new(bootstrap)))
     }
@@ -418,6 +421,10 @@ impl Source {
             Self::Example(example) => example.path(),
         }
     }
+}
+
+fn place(home: &Home, record: &Record) -> Place {
+    Place { registry: record.registry.clone(), kubeconfig: home.kubeconfig() }
 }
 
 fn greet(home: &Home, record: &Record, ui: &Ui) {

@@ -5,8 +5,10 @@ use flumen_oci::Reference;
 use flumen_sign::Signer;
 
 use crate::{
-    error::CommandError, registry_args::RegistryArgs, runtime, ui::Ui,
-    verify_args::VerifyArgs as TrustArgs,
+    args::{registry::RegistryArgs, verify::VerifyArgs as TrustArgs},
+    error::CommandError,
+    runtime,
+    ui::Ui,
 };
 
 /// Verify signatures

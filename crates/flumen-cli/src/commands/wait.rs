@@ -1,19 +1,20 @@
 //! `flumen wait`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use flumen_apply::WaitOptions;
-use tokio::time::Instant;
 
 use crate::{
-    duration,
+    args::{
+        duration,
+        inventory::{SiteArgs, parse_name},
+    },
     error::CommandError,
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    run_report::RunReport,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
+    view::run_report::RunReport,
 };
 
 /// Wait
@@ -60,13 +61,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
 async fn wait(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
     let site = args.site.open(&args.name, Some(args.timeout)).await?;
     let recorded = site.recorded().await?;
-    let options = WaitOptions {
-        selector: Some(site.owner.selector()),
-        rules: Arc::default(),
-        fail_fast: true,
-        deadline: Instant::now() + args.timeout,
-        watched: None,
-    };
+    let options = WaitOptions::of_owner(&site.owner, args.timeout);
     let report = RunReport::new(ui);
     let waited = flumen_apply::wait(&site.client, &recorded.inventory, &options, &report).await;
     if waited.is_err() {

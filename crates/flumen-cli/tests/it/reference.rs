@@ -34,11 +34,30 @@ fn describe(scratch: &Scratch, command: &[&str], reference: &mut String) {
         reference.push('\n');
     }
     reference.push('\n');
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    for line in listed.take_while(|line| !line.is_empty()) {
-        let name = line.split_whitespace().next().expect("a name");
+    let mut names = commands(&help);
+    if command.is_empty() {
+        // The order of the groups says nothing of where a command stands in this file.
+        names.sort_unstable();
+    }
+    for name in names {
         describe(scratch, &[command, &[name]].concat(), reference);
     }
+}
+
+/// The names that a help lists below headings of commands.
+fn commands(help: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut is_listed = false;
+    for line in help.lines() {
+        if line.ends_with("ommands:") {
+            is_listed = true;
+        } else if line.is_empty() {
+            is_listed = false;
+        } else if is_listed {
+            names.extend(line.split_whitespace().next());
+        }
+    }
+    names
 }
 
 #[test]

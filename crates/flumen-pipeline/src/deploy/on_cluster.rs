@@ -22,7 +22,6 @@ use flumen_oci::{
 };
 use flumen_yaml::{Entry, Map, Node, Pos, Value};
 use jiff::Timestamp;
-use tokio::time::Instant;
 
 use super::{
     Applied, Observer, Operation, Plan, Steps,
@@ -387,11 +386,8 @@ impl<C: Cluster> ClusterSteps<'_, C> {
         let entries =
             inventory.entries().into_iter().filter(|entry| counts(&entry.id.gvk.kind)).cloned();
         let options = WaitOptions {
-            selector: Some(options.owner.selector()),
             rules: options.health.clone(),
-            fail_fast: true,
-            deadline: Instant::now() + timeout,
-            watched: None,
+            ..WaitOptions::of_owner(&options.owner, timeout)
         };
         flumen_apply::wait(self.site.cluster, &entries.collect(), &options, self.report).await?;
         Ok(())

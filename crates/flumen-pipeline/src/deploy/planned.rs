@@ -49,7 +49,7 @@ fn change(planned: &Planned, wanted: Option<&Node>) -> Change {
     let fingerprint = format!("{} {}", digest(planned.live.as_ref()), digest(wanted));
     Change {
         object: planned.id.to_string(),
-        action: action(planned).to_owned(),
+        action: planned.effect().to_owned(),
         fingerprint: Digest::of(fingerprint.as_bytes()),
     }
 }
@@ -58,16 +58,8 @@ fn fingerprint(node: &Node) -> String {
     ObjectDigest::of_live(node).to_string()
 }
 
-fn action(planned: &Planned) -> &'static str {
-    match (&planned.error, planned.recreated) {
-        (Some(_), _) => "refused",
-        (None, true) => "recreated",
-        (None, false) => planned.action.as_str(),
-    }
-}
-
 fn text(planned: &Planned) -> String {
-    let mut text = format!("{} {}\n", planned.id, action(planned));
+    let mut text = format!("{} {}\n", planned.id, planned.effect());
     if let Some(error) = &planned.error {
         let _ = writeln!(text, "! {}", error.message);
         return text;

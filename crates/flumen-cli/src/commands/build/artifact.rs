@@ -12,10 +12,12 @@ use flumen_oci::artifact::{Metadata, Packed, TreeOptions, pack_path, pack_text, 
 use jiff::Timestamp;
 
 use crate::{
-    artifact_args::{ignore, standard_input},
-    env::temporary_directory,
+    args::{
+        artifact::{ignore, standard_input},
+        env::temporary_directory,
+        size,
+    },
     error::{CommandError, error_chain},
-    size,
     ui::Ui,
 };
 

@@ -7,11 +7,11 @@ use flumen_pipeline::prune::{Prune, Pruned, candidates, prune};
 use jiff::Timestamp;
 
 use crate::{
-    duration, env,
+    args::{duration, env},
     error::{CommandError, Failure},
-    listing::lines,
     runtime::block_on,
     ui::Ui,
+    view::listing::lines,
 };
 
 /// Remove old builds from the local store

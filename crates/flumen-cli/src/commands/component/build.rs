@@ -17,12 +17,12 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    build_id, env,
+    args::{env, registry::RegistryArgs},
+    build_id,
     error::{CommandError, Failure},
-    listing::{self, ListFormat, Record},
-    registry_args::RegistryArgs,
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// Build components into artifacts

@@ -11,7 +11,7 @@ use super::{
     run::{Wanted, deploy_all},
     site::SiteArgs,
 };
-use crate::{error::CommandError, listing::ListFormat, runtime::block_on, ui::Ui};
+use crate::{error::CommandError, runtime::block_on, ui::Ui, view::listing::ListFormat};
 
 /// Deploy the last builds of components to an install
 ///

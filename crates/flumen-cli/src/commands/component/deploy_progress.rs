@@ -4,8 +4,8 @@ use flumen_apply::{Progress as Step, Report};
 use flumen_pipeline::deploy::{Observer, Plan, Status};
 
 use crate::{
-    printable::{Lines, printable},
     ui::Ui,
+    view::printable::{Lines, printable},
 };
 
 const MAX_LINE_BYTES: usize = 1 << 10;

@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{
     error::CommandError,
-    listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// How long a change of a schedule may stay unnoticed.

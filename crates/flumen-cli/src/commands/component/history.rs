@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::site::SiteArgs;
 use crate::{
     error::CommandError,
-    listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// List what was deployed to an install, newest first

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::selection::{Selection, tell};
 use crate::{
     error::CommandError,
-    listing::{self, ListFormat, Record},
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// List the components of a directory

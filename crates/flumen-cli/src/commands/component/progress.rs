@@ -3,8 +3,8 @@
 use flumen_pipeline::job::{Observer, Status};
 
 use crate::{
-    printable::{Lines, printable},
     ui::Ui,
+    view::printable::{Lines, printable},
 };
 
 const MAX_LINE_BYTES: usize = 1 << 10;

@@ -8,7 +8,7 @@ use flumen_oci::{
 };
 use flumen_pipeline::{Registries, Result, StoredCredentials};
 
-use crate::{error::CommandError, registry_args::RegistryArgs};
+use crate::{args::registry::RegistryArgs, error::CommandError};
 
 /// Opens them with the options of the command line, but never with the credentials that were given
 /// there: those are for the destination.

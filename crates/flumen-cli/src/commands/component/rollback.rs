@@ -7,9 +7,9 @@ use flumen_pipeline::deploy::Operation;
 use super::{deploy::ApprovalArgs, run::deploy_all, site::SiteArgs};
 use crate::{
     error::{CommandError, Failure},
-    listing::ListFormat,
     runtime::block_on,
     ui::Ui,
+    view::listing::ListFormat,
 };
 
 /// Deploy an earlier artifact of a component again

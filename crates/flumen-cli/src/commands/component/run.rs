@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     error::{CommandError, Failure},
-    listing::{self, ListFormat, Record},
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// What is wanted of all selected components.

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::selection::Selection;
 use crate::{
     error::CommandError,
-    listing::{to_json, to_yaml},
     ui::Ui,
+    view::listing::{to_json, to_yaml},
 };
 
 /// Print components as they are understood

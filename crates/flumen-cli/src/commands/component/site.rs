@@ -20,10 +20,8 @@ use jiff::Timestamp;
 
 use super::{registries::SourceRegistries, selection::Selection};
 use crate::{
-    env,
+    args::{env, key_files, registry::RegistryArgs},
     error::{CommandError, Failure},
-    key_files,
-    registry_args::RegistryArgs,
     ui::Ui,
 };
 

@@ -7,12 +7,11 @@ use serde::Serialize;
 
 use super::{build::refuse_tag, registries::SourceRegistries, selection::Selection};
 use crate::{
-    env,
+    args::{env, registry::RegistryArgs},
     error::{CommandError, Failure},
-    listing::{self, ListFormat, Record},
-    registry_args::RegistryArgs,
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// Copy the artifacts of the last builds to the registry of an install

@@ -4,7 +4,7 @@ use clap::Args;
 use flumen_pipeline::deploy::Operation;
 
 use super::{deploy::ApprovalArgs, run::deploy_all, site::SiteArgs};
-use crate::{error::CommandError, listing::ListFormat, runtime::block_on, ui::Ui};
+use crate::{error::CommandError, runtime::block_on, ui::Ui, view::listing::ListFormat};
 
 /// Remove components from an install
 ///

@@ -5,8 +5,8 @@ use clap::Args;
 use super::{list::Line, selection::Selection};
 use crate::{
     error::CommandError,
-    listing::{self, ListFormat},
     ui::Ui,
+    view::listing::{self, ListFormat},
 };
 
 /// Check component files

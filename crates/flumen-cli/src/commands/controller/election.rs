@@ -7,7 +7,7 @@ use flumen_controller::Election;
 
 use super::values::{go_bool, go_duration};
 use crate::{
-    env,
+    args::env,
     error::{CommandError, Failure},
 };
 

@@ -35,12 +35,12 @@ pub(super) fn set(options: &mut Options, gate: &str) -> Result<Effect, CommandEr
         Failure::new(format!("`--feature-gates {gate}`: invalid value of {name}: {expected}"))
     })?;
     match name {
-        "AdditiveCELDependencyCheck" => options.additive_dependency_checks = is_on,
-        "CancelHealthCheckOnNewRevision" => options.cancel_health_checks = is_on,
-        "DisableConfigWatchers" => options.watch_references = !is_on,
-        "DisableFailFastBehavior" => options.fail_fast = !is_on,
-        "ExternalArtifact" => options.external_artifacts = is_on,
-        "StrictPostBuildSubstitutions" => options.strict_substitutions = is_on,
+        "AdditiveCELDependencyCheck" => options.kustomize.additive_dependency_checks = is_on,
+        "CancelHealthCheckOnNewRevision" => options.kustomize.cancel_health_checks = is_on,
+        "DisableConfigWatchers" => options.runtime.watch_references = !is_on,
+        "DisableFailFastBehavior" => options.kustomize.fail_fast = !is_on,
+        "ExternalArtifact" => options.kustomize.external_artifacts = is_on,
+        "StrictPostBuildSubstitutions" => options.kustomize.strict_substitutions = is_on,
         known if WITHOUT_MEANING.contains(&known) => {
             return Ok(Effect::WithoutMeaning(format!("feature gate {known}")));
         }
@@ -77,7 +77,7 @@ mod tests {
         refused(set("Other=true"), "feature-gate 'Other' not supported");
         refused(set("ExternalArtifact"), "expected `ExternalArtifact=true`");
         refused(set("ExternalArtifact=maybe"), "expected true or false");
-        assert!(!options.fail_fast && !options.external_artifacts);
+        assert!(!options.kustomize.fail_fast && !options.kustomize.external_artifacts);
     }
     #[test]
     fn those_that_change_nothing_are_in_the_documentation() {

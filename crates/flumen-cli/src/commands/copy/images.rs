@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::{CommandError, Failure},
-    listing::to_yaml,
+    view::listing::to_yaml,
 };
 
 /// One image, as the lock file has it.

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::jobs::Job;
 use crate::{
     error::CommandError,
-    listing::{to_json, to_yaml},
     ui::Ui,
+    view::listing::{to_json, to_yaml},
 };
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

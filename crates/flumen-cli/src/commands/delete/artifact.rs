@@ -4,8 +4,8 @@ use clap::Args;
 use flumen_oci::Reference;
 
 use crate::{
+    args::registry::RegistryArgs,
     error::{CommandError, Failure},
-    registry_args::RegistryArgs,
     runtime,
     ui::Ui,
 };

@@ -6,14 +6,15 @@ use clap::{ArgAction, Args};
 use flumen_apply::{Options, delete};
 
 use crate::{
-    duration,
+    args::{
+        duration,
+        inventory::{SiteArgs, parse_name},
+    },
     error::CommandError,
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    refusals,
-    run_report::RunReport,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
+    view::{refusals, run_report::RunReport},
 };
 
 /// Delete all objects of an inventory, and the inventory

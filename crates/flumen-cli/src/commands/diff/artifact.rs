@@ -10,9 +10,11 @@ use flumen_oci::{
 use similar::TextDiff;
 
 use crate::{
-    artifact_args::{ReadArgs, ignore, required_url},
+    args::{
+        artifact::{ReadArgs, ignore, required_url},
+        registry::RegistryArgs,
+    },
     error::CommandError,
-    registry_args::RegistryArgs,
     runtime,
     ui::Ui,
 };

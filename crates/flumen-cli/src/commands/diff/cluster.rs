@@ -5,14 +5,16 @@ use flumen_apply::{Options, Prune, plan};
 use flumen_oci::Reference;
 
 use crate::{
-    delivery_source::SourceArgs,
+    args::{
+        inventory::{SiteArgs, parse_name},
+        run::ReviewArgs,
+        source::SourceArgs,
+    },
     error::CommandError,
-    interrupt::interruptible,
-    inventory_args::{SiteArgs, parse_name},
-    plan_text, refusals,
-    run_args::ReviewArgs,
     runtime::block_on,
+    signals::interruptible,
     ui::Ui,
+    view::{plan_text, refusals},
 };
 
 /// Show how a cluster differs from what should be on it, in kustomizer's words

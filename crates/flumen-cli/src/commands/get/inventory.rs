@@ -2,15 +2,14 @@
 
 use clap::Args;
 use flumen_apply::{Listed, inventories};
-use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::{
+    args::inventory::{SiteArgs, missing, parse_name},
     error::CommandError,
-    inventory_args::{SiteArgs, missing, parse_name},
-    listing::{self, ListFormat, Record},
     runtime::block_on,
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// List inventories: how many objects they hold, where those come from, and when they were last applied
@@ -42,34 +41,7 @@ pub(super) struct InventoryArgs {
     site: SiteArgs,
 }
 
-/// An inventory as it is printed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    name: String,
-    namespace: String,
-    entries: usize,
-    source: String,
-    revision: String,
-    last_applied: String,
-    artifacts: Vec<String>,
-}
-
-impl Line {
-    fn new(listed: Listed) -> Self {
-        Self {
-            name: listed.name,
-            namespace: listed.namespace,
-            entries: listed.entries,
-            source: listed.source,
-            revision: listed.revision,
-            last_applied: listed.last_applied,
-            artifacts: listed.artifacts,
-        }
-    }
-}
-
-impl Record for Line {
+impl Record for Listed {
     const HEADINGS: (&'static [&'static str], &'static [&'static str]) =
         (&["NAME", "NAMESPACE", "ENTRIES", "SOURCE", "REVISION", "LAST APPLIED"], &["ARTIFACTS"]);
 
@@ -106,6 +78,5 @@ async fn list(args: &InventoryArgs, deadline: Instant, ui: &Ui) -> Result<(), Co
             return Err(missing(name, client.namespace()));
         }
     }
-    let lines: Vec<Line> = found.into_iter().map(Line::new).collect();
-    listing::print(&lines, args.output, ui)
+    listing::print(&found, args.output, ui)
 }

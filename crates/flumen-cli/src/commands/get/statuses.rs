@@ -1,23 +1,21 @@
 //! `flumen get KIND`: Flux's objects and whether they are ready.
 
 use clap::{Args, Command};
-use flumen_expr::LabelSelector;
-use flumen_kube::{Cluster as _, Event, ListOptions, Resource, WatchOptions};
+use flumen_inspect::{
+    Row, Selection, Site,
+    kinds::{Family, KINDS, Kind},
+};
+use flumen_kube::{Cluster as _, Event, Resource, WatchOptions};
 use flumen_yaml::Node;
 use futures_util::StreamExt as _;
 
 use super::GetArgs;
 use crate::{
+    args::of_kind::{Chosen, KindCommand, OfKind},
     error::{CommandError, Failure},
-    flux::{
-        Chosen, Family, Kind, KindCommand, OfKind, Site, TextTable,
-        kinds::KINDS,
-        named,
-        row::{self, Show},
-        status_selector::StatusSelector,
-    },
     runtime::block_on,
     ui::Ui,
+    view::text_table::TextTable,
 };
 
 #[derive(Debug, Args)]
@@ -87,7 +85,7 @@ impl KindCommand for StatusArgs {
                 "Examples:\n  # Those of a namespace\n  flumen get {words} -n apps\n\n  \
                  # Those of all namespaces that are not ready\n  flumen get {words} -A --status-selector ready=false"
             ))
-            .mut_arg("show_source", |arg| arg.hide(!row::has_source(kind)))
+            .mut_arg("show_source", |arg| arg.hide(!has_source(kind)))
     }
 
     fn describe_all(command: Command, family: Option<Family>) -> Command {
@@ -123,7 +121,7 @@ pub(super) fn run(
         Chosen::All(_) if args.watch => {
             return Err(CommandError::brief("expected a single resource type, but found all"));
         }
-        Chosen::One(kind) if row::has_source(kind) => {}
+        Chosen::One(kind) if has_source(kind) => {}
         _ if own.show_source => return Err(CommandError::brief("unknown flag: --show-source")),
         _ => {}
     }
@@ -141,13 +139,17 @@ pub(super) fn run(
     })
 }
 
+/// Whether objects of a kind name the source of what they apply.
+fn has_source(kind: &Kind) -> bool {
+    matches!(kind.kind, "Kustomization" | "HelmRelease")
+}
+
 /// What was asked for, ready to be listed.
 struct Listing<'a> {
     own: &'a StatusArgs,
     args: &'a ListingArgs,
     site: &'a Site,
-    status: Option<StatusSelector<'a>>,
-    field_selector: Option<String>,
+    selection: Selection<'a>,
 }
 
 impl<'a> Listing<'a> {
@@ -156,37 +158,16 @@ impl<'a> Listing<'a> {
         args: &'a ListingArgs,
         site: &'a Site,
     ) -> Result<Self, CommandError> {
-        if let Some(labels) = &args.label_selector {
-            LabelSelector::parse_query(labels).map_err(|reason| {
-                CommandError::brief(format!(
-                    "unable to parse label selector: couldn't parse the selector string {labels:?}: {reason}"
-                ))
-            })?;
-        }
-        let status = args.status_selector.as_deref().map(StatusSelector::parse).transpose()?;
-        let field_selector = own.names.first().map(|name| named(name));
-        Ok(Self { own, args, site, status, field_selector })
-    }
-
-    fn options(&self) -> ListOptions<'_> {
-        ListOptions {
-            namespace: (!self.args.all_namespaces).then_some(self.site.namespace.as_str()),
-            label_selector: self.args.label_selector.as_deref(),
-            field_selector: self.field_selector.as_deref(),
-        }
-    }
-
-    const fn show(&self, with_kind: bool) -> Show {
-        Show { namespace: self.args.all_namespaces, kind: with_kind, source: self.own.show_source }
+        let selection = Selection::all((!args.all_namespaces).then_some(site.namespace()))
+            .labelled(args.label_selector.as_deref())?
+            .with_status(args.status_selector.as_deref())?
+            .named(own.names.first().map(String::as_str));
+        Ok(Self { own, args, site, selection })
     }
 
     async fn one(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
-        let resource = self.site.resource(kind).await?;
-        let objects = self.site.list(&resource, self.options()).await?;
-        if objects.is_empty() {
-            return Err(self.nothing(kind));
-        }
-        ui.data(self.table(kind, &objects, self.show(false)).render().as_bytes())
+        let rows = self.site.rows(kind, &self.selection).await?;
+        ui.data(self.table(kind, rows, false).render().as_bytes())
     }
 
     /// Kinds that cannot be listed do not keep others from being shown.
@@ -203,43 +184,45 @@ impl<'a> Listing<'a> {
     }
 
     async fn one_of_all(&self, kind: &Kind, ui: &Ui) -> Result<(), CommandError> {
-        let Some(resource) = self.site.served(kind).await? else { return Ok(()) };
-        let objects = self.site.list(&resource, self.options()).await?;
-        if objects.is_empty() && !self.own.names.is_empty() {
-            return Err(self.nothing(kind));
-        }
-        let table = self.table(kind, &objects, self.show(true));
-        if table.rows.is_empty() {
+        let rows = self.site.rows_if_any(kind, &self.selection).await?;
+        if rows.is_empty() {
             return Ok(());
         }
-        ui.data(format!("{}\n", table.render()).as_bytes())
+        ui.data(format!("{}\n", self.table(kind, rows, true).render()).as_bytes())
     }
 
-    fn table(&self, kind: &Kind, objects: &[Node], show: Show) -> TextTable {
-        let is_selected = |object: &&Node| {
-            self.status.as_ref().is_none_or(|selector| selector.selects(kind, object))
-        };
+    /// With kinds, they stand before the names, as in `gitrepository/app`.
+    fn table(&self, kind: &Kind, rows: Vec<Row>, with_kinds: bool) -> TextTable {
         TextTable {
-            headings: if self.args.no_header { Vec::new() } else { row::headings(kind, show) },
-            rows: objects
-                .iter()
-                .filter(is_selected)
-                .map(|object| row::cells(kind, object, show))
-                .collect(),
+            headings: if self.args.no_header { Vec::new() } else { self.headings(kind) },
+            rows: rows.into_iter().map(|row| self.cells(kind, row, with_kinds)).collect(),
         }
     }
 
-    fn nothing(&self, kind: &Kind) -> CommandError {
-        let place = if self.args.all_namespaces {
-            "any".to_owned()
+    fn headings(&self, kind: &Kind) -> Vec<&'static str> {
+        let mut headings = Vec::new();
+        headings.extend(self.args.all_namespaces.then_some("NAMESPACE"));
+        headings.push("NAME");
+        headings.extend(self.own.show_source.then_some("SOURCE"));
+        headings.extend(kind.columns.iter().map(|column| column.heading));
+        headings.extend(["READY", "MESSAGE"]);
+        headings
+    }
+
+    fn cells(&self, kind: &Kind, row: Row, with_kind: bool) -> Vec<String> {
+        let mut cells = Vec::new();
+        cells.extend(self.args.all_namespaces.then_some(row.namespace));
+        cells.push(if with_kind {
+            format!("{}/{}", kind.kind.to_ascii_lowercase(), row.name)
         } else {
-            format!("{:?}", self.site.namespace)
-        };
-        let kind = kind.kind;
-        CommandError::brief(match self.own.names.first() {
-            Some(name) => format!("{kind} object '{name}' not found in {place} namespace"),
-            None => format!("no {kind} objects found in {place} namespace"),
-        })
+            row.name
+        });
+        if self.own.show_source {
+            cells.push(row.source.map_or_else(String::new, |link| link.to_string()));
+        }
+        cells.extend(row.columns);
+        cells.extend([row.ready, row.message]);
+        cells
     }
 
     /// Prints objects as they are and whenever they change, each as a table of its own.
@@ -247,14 +230,14 @@ impl<'a> Listing<'a> {
         let resource = self.site.resource(kind).await?;
         let mut is_first = true;
         let mut print = |object: Node| {
-            let mut table = self.table(kind, &[object], self.show(false));
+            let mut table = self.table(kind, self.selection.rows(kind, &[object]), false);
             if !std::mem::take(&mut is_first) {
                 table.headings.clear();
             }
             ui.data(table.render().as_bytes())
         };
         let watching = self.events(&resource, &mut print);
-        match tokio::time::timeout_at(self.site.deadline, watching).await {
+        match tokio::time::timeout_at(self.site.deadline(), watching).await {
             Ok(ended) => ended,
             Err(_) => Err(CommandError::brief("timed out waiting for the condition")),
         }
@@ -265,12 +248,12 @@ impl<'a> Listing<'a> {
         resource: &Resource,
         print: &mut impl FnMut(Node) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        let client = &self.site.client;
-        let list = client.list(resource, self.options()).await.map_err(CommandError::request)?;
+        let (client, options) = (self.site.client(), self.selection.options());
+        let list = client.list(resource, options).await.map_err(CommandError::request)?;
         for object in list.items {
             print(object)?;
         }
-        let from = WatchOptions { list: self.options(), resource_version: &list.resource_version };
+        let from = WatchOptions { list: options, resource_version: &list.resource_version };
         let mut events = client.watch(resource, from).await.map_err(CommandError::request)?;
         while let Some(event) = events.next().await {
             match event.map_err(CommandError::request)? {

@@ -11,14 +11,18 @@ use flumen_oci::{
 use serde::Serialize;
 
 use crate::{
-    artifact_args::{CheckArgs, ReadArgs},
+    args::{
+        artifact::{CheckArgs, ReadArgs},
+        registry::RegistryArgs,
+    },
     error::CommandError,
-    listing,
-    printable::{Lines, printable},
-    registry_args::RegistryArgs,
     runtime,
-    structured::Structured,
     ui::Ui,
+    view::{
+        listing,
+        printable::{Lines, printable},
+        structured::Structured,
+    },
 };
 
 /// A line of the answer longer than this is no name any more.

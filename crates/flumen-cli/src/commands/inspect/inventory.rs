@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use flumen_apply::{Deployment, Entry};
-use serde::Serialize;
+use flumen_inspect::{InventoryDetails, InventoryObject};
 
 use crate::{
+    args::inventory::{SiteArgs, parse_name},
     error::CommandError,
-    inventory_args::{SiteArgs, parse_name},
-    printable::{Lines, printable},
     runtime::block_on,
-    structured::Structured,
     ui::Ui,
+    view::{
+        printable::{Lines, printable},
+        structured::Structured,
+    },
 };
 
 /// A line of the answer longer than this is no name any more.
@@ -40,107 +41,58 @@ pub(super) struct InventoryArgs {
     site: SiteArgs,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Inspection {
-    name: String,
-    namespace: String,
-    last_applied: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    source: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    revision: String,
-    artifacts: Vec<String>,
-    resources: Vec<InspectedObject>,
-    history: Vec<Deployment>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct InspectedObject {
-    api_version: String,
-    kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    namespace: String,
-    name: String,
-}
-
 pub(super) fn run(args: &InventoryArgs, ui: &Ui) -> Result<(), CommandError> {
-    let inspection = block_on(inspect(args))?;
+    let details = block_on(inspect(args))?;
     match args.output {
-        Some(format) => format.print(&inspection, ui),
-        None => ui.data(inspection.text().as_bytes()),
+        Some(format) => format.print(&details, ui),
+        None => ui.data(text(&details).as_bytes()),
     }
 }
 
-async fn inspect(args: &InventoryArgs) -> Result<Inspection, CommandError> {
+async fn inspect(args: &InventoryArgs) -> Result<InventoryDetails, CommandError> {
     let site = args.site.open(&args.name, None).await?;
     let recorded = site.recorded().await?;
-    let about = site.summary().await?;
-    Ok(Inspection {
-        name: about.name,
-        namespace: about.namespace,
-        last_applied: about.last_applied,
-        source: about.source,
-        revision: about.revision,
-        artifacts: about.artifacts,
-        resources: recorded.inventory.entries().into_iter().map(InspectedObject::of).collect(),
-        history: recorded.history,
-    })
+    Ok(InventoryDetails::new(site.summary().await?, recorded))
 }
 
-impl InspectedObject {
-    fn of(entry: &Entry) -> Self {
-        let id = &entry.id;
-        Self {
-            api_version: id.gvk.api_version(),
-            kind: id.gvk.kind.to_string(),
-            namespace: id.namespace.to_string(),
-            name: id.name.to_string(),
+fn text(details: &InventoryDetails) -> String {
+    let mut text = String::new();
+    let inventory = format!("{}/{}", details.namespace, details.name);
+    for (name, value) in [
+        ("Inventory", &inventory),
+        ("Last applied", &details.last_applied),
+        ("Source", &details.source),
+        ("Revision", &details.revision),
+    ] {
+        if !value.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{:<14}{}", format!("{name}:"), line(value));
         }
     }
-
-    /// `Kind/namespace/name`
-    fn subject(&self) -> String {
-        let parts = [&self.kind, &self.namespace, &self.name];
-        let parts: Vec<&str> =
-            parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        parts.join("/")
-    }
+    let list = |text: &mut String, name: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            let _ = writeln!(text, "{name}:");
+            for item in &items {
+                let _ = writeln!(text, "- {}", line(item));
+            }
+        }
+    };
+    list(&mut text, "Artifacts", details.artifacts.clone());
+    list(&mut text, "Objects", details.resources.iter().map(subject).collect());
+    let deployments = details
+        .history
+        .iter()
+        .map(|one| format!("{}: {} by {}, {}", one.number, one.at, one.by, one.artifact));
+    list(&mut text, "History", deployments.collect());
+    text
 }
 
-impl Inspection {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        let inventory = format!("{}/{}", self.namespace, self.name);
-        for (name, value) in [
-            ("Inventory", &inventory),
-            ("Last applied", &self.last_applied),
-            ("Source", &self.source),
-            ("Revision", &self.revision),
-        ] {
-            if !value.is_empty() {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{:<14}{}", format!("{name}:"), line(value));
-            }
-        }
-        let list = |text: &mut String, name: &str, items: Vec<String>| {
-            if !items.is_empty() {
-                let _ = writeln!(text, "{name}:");
-                for item in &items {
-                    let _ = writeln!(text, "- {}", line(item));
-                }
-            }
-        };
-        list(&mut text, "Artifacts", self.artifacts.clone());
-        list(&mut text, "Objects", self.resources.iter().map(InspectedObject::subject).collect());
-        let deployments = self
-            .history
-            .iter()
-            .map(|one| format!("{}: {} by {}, {}", one.number, one.at, one.by, one.artifact));
-        list(&mut text, "History", deployments.collect());
-        text
-    }
+/// `Kind/namespace/name`
+fn subject(object: &InventoryObject) -> String {
+    let parts = [&object.kind, &object.namespace, &object.name];
+    let parts: Vec<&str> =
+        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join("/")
 }
 
 fn line(text: &str) -> String {

@@ -4,7 +4,7 @@ use clap::Args;
 use flumen_pipeline::deploy::{Decision, PendingPlans, Verdict};
 use jiff::Timestamp;
 
-use crate::{env, error::CommandError, ui::Ui};
+use crate::{args::env, error::CommandError, ui::Ui};
 
 /// Approve a plan
 ///

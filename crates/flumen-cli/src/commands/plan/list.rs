@@ -5,10 +5,10 @@ use flumen_pipeline::deploy::{PendingPlan, PendingPlans, Verdict};
 use serde::Serialize;
 
 use crate::{
-    env,
+    args::env,
     error::CommandError,
-    listing::{self, ListFormat, Record},
     ui::Ui,
+    view::listing::{self, ListFormat, Record},
 };
 
 /// List the plans that wait

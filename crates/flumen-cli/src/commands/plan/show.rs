@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use flumen_pipeline::deploy::PendingPlans;
 
-use crate::{env, error::CommandError, listing::to_json, ui::Ui};
+use crate::{args::env, error::CommandError, ui::Ui, view::listing::to_json};
 
 /// Print a plan that waits
 ///

@@ -10,8 +10,8 @@ use clap::Args;
 use flumen_sign::{Password, PrivateKey};
 
 use crate::{
+    args::key_files,
     error::{CommandError, Failure},
-    key_files,
     ui::Ui,
 };
 
