@@ -16,13 +16,13 @@ use rustix::{
 const PANICKED: u8 = 101;
 
 #[unsafe(no_mangle)]
-#[expect(clippy::exit, reason = "flushes standard output, as the end of a usual `main` does")]
 extern "C" fn main(_: c_int, _: *const *const u8) -> c_int {
     open_standard_streams();
     // A reader that goes away is an error of the write, not the end of the process.
     // SAFETY: no other thread runs yet, and no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     let status = catch_unwind(|| flumen_cli::run(env::args_os()));
+    // Flushes standard output.
     process::exit(status.unwrap_or(PANICKED).into())
 }
 
