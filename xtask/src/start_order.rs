@@ -26,8 +26,9 @@ use crate::{
 const SCRIPT: &str = "crates/flumen-cli/start-order.ld";
 
 /// Commands that are run often and end at once, the smallest first: its functions are to share pages with few others.
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 7] = [
     &["version"],
+    &["build", "examples/quickstart/overlays/staging"],
     &["build", "examples/quickstart/overlays/production"],
     &["build", "examples/components/overlays/plain"],
     &["build", "examples/generators/overlay"],
@@ -46,13 +47,16 @@ const HEADER: &str = "\
 /* Made by `cargo xtask start-order`: the functions of small commands, which share few pages this way. */
 SECTIONS
 {
-  .text.start :
+  .text :
   {
 ";
 const ENTRY: &str = "    *(.text.";
-const FOOTER: &str = "  }
+/// The compiler puts functions there that it takes for rare, such as the one that lets a vector grow.
+const OR_UNLIKELY: &str = "* .text.unlikely.";
+const FOOTER: &str = "    *(.text .text.*)
+  }
 }
-INSERT BEFORE .text;
+INSERT BEFORE .init;
 ";
 
 pub(crate) fn run() -> Result {
@@ -128,13 +132,13 @@ fn executed(
 fn script(order: &[String]) -> String {
     let mut script = HEADER.to_owned();
     for name in order {
-        let _ = writeln!(script, "{ENTRY}{name}*)");
+        let _ = writeln!(script, "{ENTRY}{name}{OR_UNLIKELY}{name}*)");
     }
     script + FOOTER
 }
 
 fn name_in(line: &str) -> Option<&str> {
-    line.strip_prefix(ENTRY)?.strip_suffix("*)")
+    Some(line.strip_prefix(ENTRY)?.split_once(OR_UNLIKELY)?.0)
 }
 
 /// A mangled name without what another version of a dependency or of the compiler would change: hashes of crates, and

@@ -1,6 +1,6 @@
 //! How a command fails: what is printed and which exit status follows.
 
-use std::{borrow::Cow, env, error::Error as _, io, path::PathBuf, process::ExitCode};
+use std::{borrow::Cow, env, error::Error as _, io, path::PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use flumen_fs::FsError;
@@ -15,6 +15,7 @@ use crate::{
     },
 };
 
+const SUCCESS: u8 = 0;
 /// The input is wrong, paths included.
 const WRONG_INPUT: u8 = 1;
 /// The command line is wrong: unknown or malformed options.
@@ -286,35 +287,33 @@ impl CommandError {
     }
 
     /// Tells the user and decides the exit status.
-    pub(crate) fn report(self, ui: &Ui) -> ExitCode {
+    pub(crate) fn report(self, ui: &Ui) -> u8 {
         match &self {
             Self::Usage { error, quotes_safely: true } => report_usage(error),
             Self::Usage { error, quotes_safely: false } => report_unsafe_usage(error, ui),
             // The reader has seen enough, as in `flumen build | head`; that is no failure.
-            Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::SUCCESS
-            }
-            Self::Different => ExitCode::from(WRONG_INPUT),
+            Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe => SUCCESS,
+            Self::Different => WRONG_INPUT,
             Self::Undecided { plans } => {
                 for plan in plans {
                     ui.step(&format!("`flumen plan approve {plan}` approves it"));
                 }
-                ExitCode::from(UNDECIDED)
+                UNDECIDED
             }
-            Self::Changes => ExitCode::from(CHANGES),
+            Self::Changes => CHANGES,
             Self::Help { text } => {
                 // Help that nobody reads to its end is no failure.
                 let _ = ui.data(text.as_bytes());
-                ExitCode::SUCCESS
+                SUCCESS
             }
             Self::Brief { message } => {
                 ui.failure(message);
-                ExitCode::from(WRONG_INPUT)
+                WRONG_INPUT
             }
             _ => {
                 let current_dir = env::current_dir().ok();
                 ui.talk(&self.diagnostic().render(current_dir.as_deref()));
-                ExitCode::from(WRONG_INPUT)
+                WRONG_INPUT
             }
         }
     }
@@ -385,14 +384,14 @@ fn unprintable(object: &Object, source: &EmitError) -> String {
     }
 }
 
-fn report_usage(error: &clap::Error) -> ExitCode {
+fn report_usage(error: &clap::Error) -> u8 {
     // Help that nobody reads to its end is no failure.
     let _ = error.print();
-    if error.use_stderr() { usage_status(error) } else { ExitCode::SUCCESS }
+    if error.use_stderr() { usage_status(error) } else { SUCCESS }
 }
 
 /// The same without colours, because they cannot be told from what an argument smuggles in.
-fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> ExitCode {
+fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> u8 {
     let plain = error.render().to_string();
     ui.talk(&format!("{}\n", printable(&plain, Lines::Keep(30), MAX_USAGE_BYTES)));
     usage_status(error)
@@ -400,11 +399,11 @@ fn report_unsafe_usage(error: &clap::Error, ui: &Ui) -> ExitCode {
 
 /// What stands behind no option is input: an address that cannot be read is as wrong as a path that
 /// is not there.
-fn usage_status(error: &clap::Error) -> ExitCode {
+fn usage_status(error: &clap::Error) -> u8 {
     let is_input = error.kind() == ErrorKind::ValueValidation
         && matches!(
             error.get(ContextKind::InvalidArg),
             Some(ContextValue::String(argument)) if !argument.starts_with('-')
         );
-    ExitCode::from(if is_input { WRONG_INPUT } else { WRONG_USAGE })
+    if is_input { WRONG_INPUT } else { WRONG_USAGE }
 }

@@ -7,26 +7,29 @@
 
 mod args;
 mod build_id;
+mod building;
 mod cli;
 mod commands;
 mod deliver;
 mod error;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod math;
 mod memory;
-mod remotes;
 mod runtime;
 mod signals;
 mod ui;
 mod view;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::ffi::OsString;
 
+pub use crate::memory::Allocator;
 use crate::{cli::Cli, ui::Ui};
 
-/// Runs the command that `args` (the program's name first) ask for.
-pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the command that `args` (the program's name first) ask for, and returns the exit status.
+pub fn run(args: impl Iterator<Item = OsString>) -> u8 {
     let ui = Ui::new();
     match Cli::parse(args).and_then(|cli| commands::run(&cli, &ui)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => error.report(&ui),
     }
 }

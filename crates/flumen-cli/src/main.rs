@@ -1,9 +1,12 @@
-use std::process::ExitCode;
+#![cfg_attr(all(target_os = "linux", target_env = "gnu"), no_main)]
 
-/// Why this one is in the workspace's manifest.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod start;
+
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: flumen_cli::Allocator = flumen_cli::Allocator;
 
-fn main() -> ExitCode {
-    flumen_cli::run(std::env::args_os())
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn main() -> std::process::ExitCode {
+    std::process::ExitCode::from(flumen_cli::run(std::env::args_os()))
 }

@@ -286,12 +286,12 @@ fn inline_lists(nodes: Vec<Node>, file: &Path) -> Result<Vec<Node>> {
 mod tests {
     use std::{path::Path, sync::Arc};
 
-    use super::resources;
+    use super::{Content, resources};
 
     /// Names and first lines of the resources in a text, or the message.
     fn read(text: &str) -> String {
         let file: Arc<Path> = Path::new("r.yaml").into();
-        match resources(text.as_bytes(), &file, 1) {
+        match resources(&Content::from(text.as_bytes()), &file, 1) {
             Ok(resources) => {
                 let shown =
                     |r: &crate::resource::Resource| format!("{}@{}", r.name(), r.origin.pos.line);

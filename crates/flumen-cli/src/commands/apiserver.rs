@@ -93,7 +93,7 @@ enum Which {
 }
 
 pub(crate) fn run(args: &ApiserverArgs, ui: &Ui) -> Result<(), CommandError> {
-    memory::return_at_once();
+    memory::serve();
     block_on(async {
         let mut signals = Signals::listen()?;
         let server = ApiServer::start(args.options()?).await?;

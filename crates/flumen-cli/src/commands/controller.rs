@@ -201,7 +201,7 @@ pub(crate) struct ControllerArgs {
 }
 
 pub(crate) fn run(args: &ControllerArgs, ui: &Ui) -> Result<(), CommandError> {
-    memory::return_at_once();
+    memory::serve();
     let options = args.options(ui)?;
     args.logs.log_to_stderr();
     block_on_one_thread(async {

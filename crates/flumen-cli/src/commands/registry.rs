@@ -7,6 +7,7 @@ use flumen_registry::{Accounts, Auth, Options, Registry, Report, Server, Tls};
 
 use crate::{
     error::{CommandError, Failure},
+    memory,
     runtime::block_on,
     signals::Signals,
     ui::Ui,
@@ -94,7 +95,10 @@ struct GcArgs {
 
 pub(crate) fn run(args: &RegistryArgs, ui: &Ui) -> Result<(), CommandError> {
     match &args.what {
-        What::Serve(args) => block_on(serve(args, ui)),
+        What::Serve(args) => {
+            memory::serve();
+            block_on(serve(args, ui))
+        }
         What::Gc(args) => block_on(collect(args, ui)),
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &UpArgs, ui: &Ui) -> Result<(), CommandError> {
     let source = args.source()?;
     let directory = source.as_ref().map(Source::path);
     let order = args.order(directory.as_deref(), ui)?;
-    memory::return_at_once();
+    memory::serve();
     block_on(async {
         let home = (!args.ephemeral).then(|| args.home.home()).transpose()?;
         let running = match &home {

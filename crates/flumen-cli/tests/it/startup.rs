@@ -68,3 +68,14 @@ fn a_start_takes_few_instructions() {
         assert!(count <= budget, "{arguments:?}: {count} instructions, {budget} are allowed");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn closed_streams_do_not_fail_a_command() {
+    for streams in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("exec \"$0\" version {streams}")]).arg(binary());
+        let status = command.status().expect("it starts");
+        assert!(status.success(), "{streams}: {status}");
+    }
+}
