@@ -1,4 +1,4 @@
-//! New names for what is put into the local store.
+//! New tags for artifacts in the local store.
 
 use flumen_pipeline::BuildId;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! One run from an artifact to the cluster, as `apply` and `rollback` do it.
+//! One run from an artifact to the cluster, for `apply`, `rollback` and `up`.
 
 use flumen_apply::{
     Deployment, Error, InventoryStore as _, Options, Outcome, PlanFile, Prune, apply, plan,
@@ -17,16 +17,16 @@ use crate::{
     view::{refusals, run_report::RunReport},
 };
 
-/// What a run is given beside its options.
+/// What a run needs beside its options.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// The plan beyond which nothing may be done.
+    /// The plan that the run must not exceed.
     pub(crate) plan: Option<PlanFile>,
-    /// The number of the deployment that is brought back.
+    /// The number of the deployment that is restored.
     pub(crate) rolled_back_to: Option<u64>,
 }
 
-/// Applies what an artifact holds. Prints one line for each object.
+/// Applies the objects of an artifact, and prints one line for each.
 pub(crate) async fn deliver(
     delivery: Delivery,
     site: &Site,
@@ -50,7 +50,7 @@ pub(crate) async fn deliver(
     carry_out(delivery, site, options, order.rolled_back_to, ui).await
 }
 
-/// The run itself, after everything that may come before it.
+/// Runs without the checks and preparations of [`deliver`].
 pub(crate) async fn carry_out(
     delivery: Delivery,
     site: &Site,
@@ -67,7 +67,7 @@ pub(crate) async fn carry_out(
         rolled_back_to,
         ..Deployment::default()
     });
-    // Somebody may be asked about a large prune, after which there is a second run.
+    // After a large prune is confirmed, there is a second run.
     let again = (options.prune == Prune::Guarded && ui.can_ask()).then(|| delivery.objects.clone());
     let outcome = match (run(delivery.objects, site, &options, RunReport::new(ui)).await, again) {
         (Err(Failed::Apply(guarded @ Error::PruneGuarded { .. })), Some(objects)) => {
@@ -109,7 +109,7 @@ async fn run(
     printed.map(|()| outcome).map_err(Failed::Print)
 }
 
-/// Says of each object what would happen to it.
+/// Prints for each object what would happen to it.
 async fn dry_run(
     objects: ObjectSet,
     site: &Site,

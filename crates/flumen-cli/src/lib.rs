@@ -7,6 +7,7 @@
 
 mod args;
 mod build_id;
+mod building;
 mod cli;
 mod commands;
 mod deliver;
@@ -14,7 +15,6 @@ mod error;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod math;
 mod memory;
-mod remotes;
 mod runtime;
 mod signals;
 mod ui;

@@ -24,11 +24,11 @@ pub struct Kind {
     pub control: Control,
     /// Columns of a table between the name and READY.
     pub columns: &'static [Column],
-    pub readiness: Readiness,
+    pub(crate) readiness: Readiness,
     /// Whether hashes in messages are shortened.
-    pub shortens: bool,
-    pub outcome: Outcome,
-    pub reference: Option<Reference>,
+    pub(crate) shortens: bool,
+    pub(crate) outcome: Outcome,
+    pub(crate) reference: Option<Reference>,
 }
 
 /// Kinds that share a word.
@@ -53,12 +53,12 @@ pub enum Control {
 #[derive(Debug)]
 pub struct Column {
     pub heading: &'static str,
-    pub cell: Cell,
+    pub(crate) cell: Cell,
 }
 
 /// Where the text of a cell comes from.
 #[derive(Debug)]
-pub enum Cell {
+pub(crate) enum Cell {
     Field(&'static [&'static str]),
     /// A field whose hashes are shortened.
     Hashes(&'static [&'static str]),
@@ -71,7 +71,7 @@ pub enum Cell {
 
 /// What READY and MESSAGE show.
 #[derive(Debug)]
-pub enum Readiness {
+pub(crate) enum Readiness {
     Conditions,
     /// Ready with this message: no controller writes a status.
     Always(&'static str),
@@ -81,7 +81,7 @@ pub enum Readiness {
 
 /// Message about an object after its reconciliation.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Revision {
         done: &'static str,
         field: &'static [&'static str],
@@ -97,15 +97,15 @@ pub enum Outcome {
 
 /// Field that refers to another object.
 #[derive(Debug)]
-pub struct Reference {
-    pub field: &'static [&'static str],
+pub(crate) struct Reference {
+    pub(crate) field: &'static [&'static str],
     /// The kind, if the field has none.
-    pub kind: Option<&'static str>,
-    pub crosses_namespaces: bool,
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) crosses_namespaces: bool,
 }
 
 impl Kind {
-    pub fn api_version(&self) -> String {
+    pub(crate) fn api_version(&self) -> String {
         format!("{}/{}", self.group, self.version)
     }
 
@@ -118,7 +118,7 @@ impl Kind {
     }
 
     /// `plural.group`, as in messages of the server.
-    pub fn resource(&self) -> String {
+    pub(crate) fn resource(&self) -> String {
         format!("{}.{}", self.plural, self.group)
     }
 }

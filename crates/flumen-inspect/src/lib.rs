@@ -33,7 +33,7 @@ pub use link::{Link, source_to_reconcile};
 pub use objects::{Forest, LiveObject, Owned};
 pub use outcome::sentence;
 pub use overview::{Overview, State, Unit};
-pub use requests::REQUESTED_AT;
+pub use requests::{REQUESTED_AT, request_patch};
 pub use row::Row;
 pub use selection::Selection;
 pub use site::Site;

@@ -21,16 +21,20 @@ impl Site {
 
     /// Sets annotations to the present time, which is how reconciliations are requested.
     pub async fn request(&self, object: ObjectName<'_>, annotations: &[&str]) -> Result<(), Error> {
-        let now = Timestamp::now().to_string();
-        let entries = annotations.iter().map(|name| Entry::new(*name, Node::string(now.as_str())));
-        let metadata = map([Entry::new("annotations", map(entries))]);
-        self.merge(object, &map([Entry::new("metadata", metadata)])).await
+        self.merge(object, &request_patch(annotations)).await
     }
 
     async fn merge(&self, object: ObjectName<'_>, body: &Node) -> Result<(), Error> {
         self.client().patch(object, PatchType::Merge, body, MANAGER).await?;
         Ok(())
     }
+}
+
+/// Returns the merge patch that sets annotations to the present time.
+pub fn request_patch(annotations: &[&str]) -> Node {
+    let now = Timestamp::now().to_string();
+    let entries = annotations.iter().map(|name| Entry::new(*name, Node::string(now.as_str())));
+    map([Entry::new("metadata", map([Entry::new("annotations", map(entries))]))])
 }
 
 fn map(entries: impl IntoIterator<Item = Entry>) -> Node {

@@ -46,7 +46,7 @@ impl Identity {
     }
 
     /// Parses `namespace_name_group_kind`. Colons in names of RBAC are written as two underscores.
-    pub fn parse(id: &str) -> Option<Self> {
+    fn parse(id: &str) -> Option<Self> {
         let (namespace, rest) = id.split_once('_')?;
         let (rest, kind) = rest.rsplit_once('_')?;
         let (name, group) = rest.rsplit_once('_')?;
@@ -63,7 +63,7 @@ impl Identity {
 }
 
 impl Branch {
-    pub const fn new(resource: Identity) -> Self {
+    const fn new(resource: Identity) -> Self {
         Self { resource, branches: Vec::new() }
     }
 }

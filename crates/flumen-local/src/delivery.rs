@@ -3,11 +3,11 @@
 mod error;
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+pub use self::error::DeliveryError;
 use flumen_apply::is_inventory_name;
 use flumen_build::{Built, Inputs, Options};
 use flumen_fs::DiskTree;
@@ -15,12 +15,9 @@ use flumen_kube::{Client, ConnectOptions};
 use flumen_kustomize::FILE_NAMES;
 use flumen_oci::{
     Reference, Repository, Target,
-    artifact::{Format, Metadata, PullOptions, Pulled, pack_yaml, pull},
+    artifact::{Metadata, PullOptions, Pulled, Tagging, pull, push_yaml},
     client::{ClientOptions, Registry},
 };
-use jiff::Timestamp;
-
-pub use self::error::DeliveryError;
 
 /// Builds a kustomization, or reads a directory of manifests. Nothing is fetched: a local cluster works without a network.
 pub fn build_directory(directory: &Path) -> Result<Built, flumen_build::Error> {
@@ -53,22 +50,16 @@ impl Place {
         Client::connect(&options).await
     }
 
-    /// Pushes manifests as the artifact `name`. Returns its name with the digest, and the repository.
-    pub async fn push(&self, yaml: &[u8], name: &str) -> Result<Pushed, DeliveryError> {
+    /// Pushes manifests as the artifact `name`.
+    pub async fn push(&self, yaml: Vec<u8>, name: &str) -> Result<Pushed, DeliveryError> {
         let reference = Reference::from_name(&format!("{}/{name}:latest", self.registry))?;
         let registry = Registry::new(
             &reference.host,
             &ClientOptions { insecure: true, ..ClientOptions::default() },
         )?;
         let repository = Repository::Remote(registry.repository(&reference.repository));
-        let metadata = Metadata {
-            source: String::new(),
-            revision: String::new(),
-            created: Timestamp::UNIX_EPOCH,
-            annotations: BTreeMap::new(),
-        };
-        let packed = pack_yaml(yaml, Format::Kustomizer, &metadata)?;
-        let digest = packed.push(&repository, Some("latest")).await?;
+        let tag = Tagging::Always("latest");
+        let digest = push_yaml(yaml, Metadata::default(), &repository, tag).await?.digest;
         let artifact = format!("oci://{}", reference.pinned(&digest));
         Ok(Pushed { artifact, repository, target: Target::Digest(digest) })
     }

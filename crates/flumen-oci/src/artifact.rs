@@ -20,6 +20,7 @@ mod ignore;
 mod layer;
 mod pack;
 mod pull;
+mod push;
 mod read;
 mod sink;
 mod transfer;
@@ -39,6 +40,7 @@ pub use self::{
     layer::{ArchiveWriter, Gzip},
     pack::{Packed, pack_encrypted, pack_yaml},
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
+    push::{Tagging, push_yaml},
     read::Image,
     tree::{TreeOptions, pack_path, pack_text, text_file_name},
     unpack::{FileEntry, Sink},
@@ -66,6 +68,18 @@ pub struct Metadata {
     pub created: Timestamp,
     /// Further annotations, which win over those that are derived.
     pub annotations: BTreeMap<String, String>,
+}
+
+/// Without a source, created in 1970: equal content is an equal artifact.
+impl Default for Metadata {
+    fn default() -> Self {
+        Self {
+            source: String::new(),
+            revision: String::new(),
+            created: Timestamp::UNIX_EPOCH,
+            annotations: BTreeMap::new(),
+        }
+    }
 }
 
 /// How much an artifact may hold.

@@ -354,7 +354,7 @@ fn media_type_of(bytes: &[u8]) -> String {
 }
 
 /// Moves work that waits for the disk to the threads that may wait.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {

@@ -5,7 +5,6 @@ pub(crate) mod kustomize;
 pub(crate) mod oci_artifact;
 
 use std::{
-    collections::BTreeMap,
     panic::resume_unwind,
     path::Path,
     sync::{Arc, atomic::AtomicBool},
@@ -15,7 +14,7 @@ use flumen_fs::DiskTree;
 use flumen_git::Limits;
 use flumen_oci::{
     Descriptor,
-    artifact::{Format, Metadata, pack_yaml},
+    artifact::{Metadata, Tagging, push_yaml},
 };
 
 use crate::{
@@ -123,12 +122,11 @@ impl<'a> Context<'a> {
             source: source.clone(),
             revision: revision.clone(),
             created: self.plan.component_build_id.created(),
-            annotations: BTreeMap::new(),
+            ..Metadata::default()
         };
         let content_bytes = yaml.len() as u64;
-        let packed = blocking(move || Ok(pack_yaml(&yaml, Format::Kustomizer, &metadata)?)).await?;
-        packed.push(&self.destination.repository, Some(&self.plan.dst_tag)).await?;
-        let descriptor = packed.manifest.descriptor;
+        let tag = Tagging::Always(&self.plan.dst_tag);
+        let descriptor = push_yaml(yaml, metadata, &self.destination.repository, tag).await?;
         let entry = Entry { digest: descriptor.digest.clone(), content_bytes, conditions };
         self.cache.insert(key, &entry)?;
         Ok(Made { descriptor, content_bytes, source, revision, reused: false })

@@ -42,7 +42,7 @@ impl ReadArgs {
         })
     }
 
-    /// Reads several artifacts.
+    /// Returns a reader for several artifacts.
     pub(crate) fn reader(&self, registry: &RegistryArgs) -> Result<Reader, CommandError> {
         Ok(Reader {
             options: self.options()?,
@@ -51,7 +51,7 @@ impl ReadArgs {
         })
     }
 
-    /// How much content is taken in.
+    /// Returns the limit of content in bytes.
     pub(crate) const fn max_size(&self) -> u64 {
         self.max_size
     }
@@ -66,7 +66,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The manifests of an artifact.
+    /// Pulls the manifests of an artifact.
     pub(crate) async fn pull(&mut self, reference: &Reference) -> Result<Pulled, CommandError> {
         let registry = match self.registries.entry(reference.host.clone()) {
             Entry::Occupied(open) => open.into_mut(),
@@ -89,8 +89,8 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// What a reference names, after its signature was checked if the options ask for that. What
-    /// follows must use the answer and not the tag, which may move.
+    /// Resolves a reference, and verifies its signature if the options ask for that. Callers must use the result and
+    /// not the tag, which may move.
     pub(crate) async fn checked(
         &self,
         repository: &Repository,
@@ -104,19 +104,19 @@ impl CheckArgs {
     }
 }
 
-/// The address of an artifact; `missing` is said if there is none.
+/// Parses the address of an artifact; `missing` is the message if there is none.
 pub(crate) fn required_url(url: Option<&str>, missing: &str) -> Result<Reference, CommandError> {
     let url = url.ok_or_else(|| CommandError::brief(missing))?;
     Ok(url.parse::<Reference>()?)
 }
 
-/// An address without its scheme, as Flux shows it.
+/// Returns an address without its scheme, as Flux shows it.
 pub(crate) fn shown(reference: &Reference) -> String {
     let text = reference.to_string();
     text.strip_prefix("oci://").unwrap_or(&text).to_owned()
 }
 
-/// All of the standard input, if it is no more than this.
+/// Reads the standard input; more than `max` bytes are an error.
 pub(crate) fn standard_input(max: u64) -> Result<Vec<u8>, CommandError> {
     let mut text = Vec::new();
     io::stdin()
@@ -131,7 +131,7 @@ pub(crate) fn standard_input(max: u64) -> Result<Vec<u8>, CommandError> {
     Ok(text)
 }
 
-/// What is left out of a directory: what the patterns say, or if there are none what always is.
+/// Returns the files to leave out of a directory: those of the patterns, or the default ones.
 pub(crate) fn ignore(patterns: &[String]) -> Ignore {
     if patterns.is_empty() {
         return Ignore::default();

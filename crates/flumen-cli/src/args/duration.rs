@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use flumen_pipeline::config::parse_duration;
 
-/// Reads `36h`, `1m30s` or `500ms`.
+/// Parses `36h`, `1m30s` or `500ms`.
 pub(crate) fn parse(text: &str) -> Result<Duration, &'static str> {
     parse_duration(text).ok_or("expected a duration such as 36h or 1m30s")
 }
 
-/// Reads what kubectl takes for a limit: a duration, or seconds without a unit. Nothing is `0`.
+/// Parses a limit as kubectl does: a duration, or seconds without a unit. `0` is no limit.
 pub(crate) fn parse_limit(text: &str) -> Result<Duration, &'static str> {
     match text.parse() {
         Ok(seconds) => Ok(Duration::from_secs(seconds)),

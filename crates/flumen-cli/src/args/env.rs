@@ -1,4 +1,4 @@
-//! Every environment variable that flumen reads, beside those of the terminal (`NO_COLOR` and its
+//! All environment variables that flumen reads, beside those of the terminal (`NO_COLOR` and its
 //! kin, which the colour library reads) and of proxies (`HTTPS_PROXY` and its kin, which the HTTP
 //! library reads).
 
@@ -34,7 +34,7 @@ pub(crate) fn remote() -> bool {
     env::var_os(REMOTE).is_some_and(|value| value == "1")
 }
 
-/// The namespace that a controller runs in, as Flux's manifests set it.
+/// The namespace of the controller, as Flux's manifests set it.
 const RUNTIME_NAMESPACE: &str = "RUNTIME_NAMESPACE";
 
 pub(crate) fn runtime_namespace() -> Option<String> {
@@ -48,7 +48,7 @@ pub(crate) fn is_in_pod() -> bool {
     text(IN_POD).is_some()
 }
 
-/// What Flux's controllers read where a flag is not given.
+/// Defaults of flags of Flux's controllers.
 const STORAGE_PATH: &str = "STORAGE_PATH";
 const STORAGE_ADDRESS: &str = "STORAGE_ADDRESS";
 const STORAGE_ADV_ADDR: &str = "STORAGE_ADV_ADDR";
@@ -70,42 +70,42 @@ pub(crate) fn metrics_address() -> Option<String> {
     text(METRICS_ADDR)
 }
 
-/// What a variable says; empty ones say nothing.
+/// Returns the value of a variable, unless it is empty.
 fn text(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|text| !text.is_empty())
 }
 
-/// The namespace that commands for Flux's kinds look at; `flux` reads it too.
+/// The default namespace of commands for Flux's kinds; `flux` reads it too.
 const FLUX_NAMESPACE: &str = "FLUX_SYSTEM_NAMESPACE";
 
 pub(crate) fn flux_namespace() -> Option<String> {
     env::var(FLUX_NAMESPACE).ok().filter(|name| !name.is_empty())
 }
 
-/// Anything lets the same commands take the namespace of the context.
+/// Any value makes the same commands use the namespace of the context.
 const FLUX_FOLLOWS_CONTEXT: &str = "FLUX_NS_FOLLOWS_KUBE_CONTEXT";
 
 pub(crate) fn flux_follows_context() -> bool {
     env::var_os(FLUX_FOLLOWS_CONTEXT).is_some_and(|value| !value.is_empty())
 }
 
-/// Where programs keep data and state; the defaults lie below `HOME`.
+/// Directories for data and state; the defaults are below `HOME`.
 const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 
-/// The local store and what is known about builds.
+/// Returns the local store and the records of builds.
 pub(crate) fn state() -> Result<State, CommandError> {
     let data = user_directory(XDG_DATA_HOME, ".local/share")?;
     let state = user_directory(XDG_STATE_HOME, ".local/state")?;
     Ok(State::new(data.join("flumen"), state.join("flumen")))
 }
 
-/// Where the cluster on this machine keeps its state.
+/// Returns the directory of the local cluster.
 pub(crate) fn local_cluster() -> Result<PathBuf, CommandError> {
     Ok(user_directory(XDG_STATE_HOME, ".local/state")?.join("flumen/cluster"))
 }
 
-/// Relative paths count as unset, as the XDG specification wants it.
+/// Relative paths count as unset, as in the XDG specification.
 fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandError> {
     let absolute =
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -116,14 +116,14 @@ fn user_directory(variable: &str, below_home: &str) -> Result<PathBuf, CommandEr
     })
 }
 
-/// The file in which Docker keeps credentials and the names of its helpers.
+/// Returns Docker's configuration file, with credentials and the names of its helpers.
 pub(crate) fn docker_config() -> Option<PathBuf> {
     let named = env::var_os(DOCKER_CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from);
     let at_home = || Some(PathBuf::from(env::var_os(HOME)?).join(".docker"));
     Some(named.or_else(at_home)?.join("config.json"))
 }
 
-/// Where files are put for a moment; `TMPDIR` says it on most systems.
+/// Returns the directory for temporary files, `TMPDIR` on most systems.
 pub(crate) fn temporary_directory() -> PathBuf {
     env::temp_dir()
 }
@@ -131,31 +131,31 @@ pub(crate) fn temporary_directory() -> PathBuf {
 /// The password of private keys; cosign reads it too.
 const COSIGN_PASSWORD: &str = "COSIGN_PASSWORD";
 
-/// `None` if the variable is not set; an empty password is one.
+/// Returns the password, which may be empty, or `None` if the variable is not set.
 pub(crate) fn cosign_password() -> Option<Password> {
     env::var_os(COSIGN_PASSWORD).map(|password| Password::new(password.into_encoded_bytes()))
 }
 
-/// Files that say how to reach clusters; kubectl reads it too.
+/// Kubeconfig files; kubectl reads it too.
 const KUBECONFIG: &str = "KUBECONFIG";
 
-/// Where kubectl looks for them.
+/// Returns the kubeconfig files in the order in which kubectl searches them.
 pub(crate) fn kubeconfigs() -> Vec<PathBuf> {
     let home = env::var_os(HOME).map(PathBuf::from);
     ConnectOptions::search_paths(env::var_os(KUBECONFIG).as_deref(), home.as_deref())
 }
 
-/// The file in which kustomizer is told under which name it applies.
+/// Returns kustomizer's configuration file, which names the field manager.
 pub(crate) fn kustomizer_config() -> Option<PathBuf> {
     Some(PathBuf::from(env::var_os(HOME)?).join(".kustomizer/config"))
 }
 
-/// Who is logged in, and on which machine: what the history of a deployment calls its author.
+/// User and host, which the history of a deployment records as its author.
 const USER: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 const HOST: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
 const HOST_FILE: &str = "/etc/hostname";
 
-/// The name of this machine, or of the Pod.
+/// Returns the name of this machine, or of the Pod.
 pub(crate) fn host() -> Option<String> {
     let in_file = || {
         let text = read_text(Path::new(HOST_FILE)).ok()?;

@@ -14,9 +14,9 @@ use crate::{
     ui::Ui,
 };
 
-/// Where Flux and what it starts with live.
+/// The namespace of Flux and of its first objects.
 const DEFAULT_NAMESPACE: &str = "flux-system";
-/// Where kubectl and `flux` look for a server when nothing names one.
+/// The default server of kubectl and `flux`.
 const DEFAULT_SERVER: &str = "http://localhost:8080";
 const MAX_LABEL: usize = 63;
 
@@ -25,7 +25,7 @@ const MAX_LABEL: usize = 63;
     next_help_heading = "Cluster",
     mut_arg("namespace", |arg| arg.help("Namespace of the objects; the default is \
         `FLUX_SYSTEM_NAMESPACE`, and `flux-system` without it")),
-    // In `flux`, `-s` stands for something else wherever it stands for anything.
+    // In `flux`, `-s` has another meaning.
     mut_arg("server", |arg| arg.short(None::<char>))
 )]
 pub(crate) struct SiteArgs {
@@ -112,7 +112,7 @@ fn check_namespace(name: &str) -> Result<(), CommandError> {
     Err(CommandError::brief(format!("namespace must be a valid DNS label: {name:?}")))
 }
 
-/// Whether DNS takes it for a label.
+/// Whether the name is a DNS label.
 fn is_label(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_LABEL).contains(&name.len())

@@ -1,4 +1,4 @@
-//! Mistakes on the command line, as `flux` takes them: one line each, and a group without a command it knows shows its help.
+//! Usage errors as `flux` reports them: in one line, and with the help of a group whose command is missing or unknown.
 
 use std::ffi::OsString;
 
@@ -11,9 +11,9 @@ use crate::{args::switch::accept_value, error::CommandError};
 
 /// Commands of Flux.
 const COMMANDS: [&str; 6] = ["events", GET, "reconcile", "resume", "suspend", "tree"];
-/// The one that has words of our own, too.
+/// The command with kinds of our own, too.
 const GET: &str = "get";
-/// What `get` shows that Flux has not.
+/// Kinds of `get` that Flux does not have.
 const OURS: [&str; 3] = ["inventory", "inventories", "inv"];
 
 /// A command of Flux in a group that is ours.
@@ -29,7 +29,7 @@ pub(crate) fn is_flux(args: &[OsString]) -> bool {
     COMMANDS.contains(&command) && !(command == GET && words.any(|word| OURS.contains(&word)))
 }
 
-/// Lets the options of these commands stand before the kind as well as behind it, and switches have a value.
+/// Accepts the options of these commands before and after the kind, and values of switches.
 pub(crate) fn with_options_anywhere(command: Command) -> Command {
     if !COMMANDS.contains(&command.get_name()) {
         return command;
@@ -37,7 +37,7 @@ pub(crate) fn with_options_anywhere(command: Command) -> Command {
     command.mut_args(|option| accept_value(option).global(true))
 }
 
-/// What becomes of a mistake; `definition` has all commands.
+/// Turns a usage error into output or an error message; `definition` has all commands.
 pub(crate) fn answer(args: &[OsString], error: clap::Error, definition: Command) -> CommandError {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -52,7 +52,7 @@ pub(crate) fn answer(args: &[OsString], error: clap::Error, definition: Command)
     }
 }
 
-/// The help of the last command that the arguments name.
+/// Returns the help of the last command in the arguments.
 fn group_help(args: &[OsString], mut definition: Command) -> String {
     definition.build();
     let mut group = &mut definition;
@@ -103,7 +103,7 @@ fn words(args: &[OsString], error: &clap::Error) -> String {
     }
 }
 
-/// The sentence of the parser itself.
+/// Returns the message of the parser itself.
 fn first_line(error: &clap::Error) -> String {
     let rendered = error.render().to_string();
     let line = rendered.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Options of every command that is about a cluster on this machine.
+//! Options of every command for the local cluster.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Options of every command that works with an inventory, and the inventory that they lead to.
+//! Options of every command for an inventory, and the inventory that they select.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     error::{CommandError, Failure},
 };
 
-/// Requests may end this much later than the run that they belong to, so that its outcome is recorded.
+/// Requests may end this much later than their run, so that its outcome is recorded.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
@@ -45,9 +45,9 @@ pub(crate) struct Site {
 }
 
 impl SiteArgs {
-    /// The inventory of this name in the namespace that the options lead to.
+    /// Returns the inventory of this name in the selected namespace.
     ///
-    /// With a limit, requests are over when a run of that length is.
+    /// With a limit, the deadline of all requests is that of a run of this length.
     pub(crate) async fn open(
         &self,
         name: &str,
@@ -85,7 +85,7 @@ impl Site {
         ConfigMapStore::new(self.client.clone(), self.owner.clone(), self.now.clone())
     }
 
-    /// What the inventory holds; one that does not exist is an error.
+    /// Returns the content of the inventory, which has to exist.
     pub(crate) async fn recorded(&self) -> Result<Recorded, CommandError> {
         let recorded = self.store().load().await?;
         if recorded.inventory.is_empty() && recorded.history.is_empty() {
@@ -94,7 +94,7 @@ impl Site {
         Ok(recorded)
     }
 
-    /// What a listing tells of the inventory.
+    /// Returns the summary of the inventory.
     pub(crate) async fn summary(&self) -> Result<Listed, CommandError> {
         let Owner { manager, group, name, namespace } = &self.owner;
         let listed = inventories(&self.client, manager, group, Some(namespace)).await?;
@@ -102,7 +102,7 @@ impl Site {
         found.ok_or_else(|| missing(name, namespace))
     }
 
-    /// Makes the namespace of the inventory, unless it is there.
+    /// Creates the namespace of the inventory, unless it exists.
     pub(crate) async fn create_namespace(&self) -> Result<(), CommandError> {
         let gvk = Gvk::new(&Text::literal("v1"), Text::literal("Namespace"));
         let Some(resource) = self.client.resource(&gvk).await? else {
@@ -132,12 +132,12 @@ pub(crate) fn missing(name: &str, namespace: &str) -> CommandError {
         .into()
 }
 
-/// The time as inventories write it.
+/// Returns the present time in the format of inventories.
 pub(crate) fn now() -> String {
     Timestamp::now().strftime("%FT%TZ").to_string()
 }
 
-/// Reads the name of an inventory.
+/// Parses the name of an inventory.
 pub(crate) fn parse_name(text: &str) -> Result<String, String> {
     if is_inventory_name(text) {
         return Ok(text.to_owned());

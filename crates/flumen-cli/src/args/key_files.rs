@@ -1,4 +1,4 @@
-//! Files with keys, passwords and trusted roots: small, and read whole.
+//! Small files that options name: keys, passwords and trusted roots.
 
 use std::{io, path::Path};
 
@@ -16,7 +16,7 @@ pub(crate) fn public_key(path: &Path) -> Result<PublicKey, CommandError> {
     PublicKey::from_pem(&read_text(path)?).map_err(|error| unusable(path, &error))
 }
 
-/// Reads a private key; what opens it is in a file or in the environment.
+/// Reads a private key, whose password is in a file or in the environment.
 pub(crate) fn private_key(
     path: &Path,
     password_file: Option<&Path>,
@@ -26,10 +26,10 @@ pub(crate) fn private_key(
         .map_err(|error| unusable(path, &error))
 }
 
-/// The password that is given, if one is.
+/// Returns the password from a file, or else from the environment.
 pub(crate) fn password(file: Option<&Path>) -> Result<Option<Password>, CommandError> {
     let Some(file) = file else { return Ok(env::cosign_password()) };
-    // Editors end a file with a line break, which nobody means to type.
+    // Editors end a file with a line break, which is not part of the password.
     let text = read_text(file)?;
     Ok(Some(Password::new(text.trim_end_matches(['\r', '\n']))))
 }
@@ -39,12 +39,12 @@ pub(crate) fn trusted_root(path: &Path) -> Result<TrustedRoot, CommandError> {
         .map_err(|error| CommandError::failure(format!("`{}`: {error}", path.display())))
 }
 
-/// The text of a file that the command line names.
+/// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
     flumen_fs::read_text(path, MAX_BYTES).map_err(|error| unreadable(path, &error))
 }
 
-/// The text of a file that does not have to be there.
+/// Reads a text file, if it exists.
 pub(crate) fn read_text_if_any(path: &Path) -> Result<Option<String>, CommandError> {
     match flumen_fs::read_text(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),

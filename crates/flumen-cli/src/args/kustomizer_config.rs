@@ -1,4 +1,4 @@
-//! kustomizer's configuration, so that what it has applied goes on under the same name.
+//! kustomizer's configuration, so that inventories of kustomizer keep their field manager.
 //!
 //! ```yaml
 //! apiVersion: kustomizer.dev/v1
@@ -19,7 +19,7 @@ use crate::{
     error::{CommandError, Failure},
 };
 
-/// Under which name objects are applied, and what their labels begin with.
+/// The name of the field manager, and the prefix of labels of applied objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldManager {
     pub(crate) name: String,
@@ -33,7 +33,7 @@ impl Default for FieldManager {
 }
 
 impl FieldManager {
-    /// What the user's configuration says; kustomizer's own name without one.
+    /// Returns the field manager of the user's configuration, or kustomizer's own.
     pub(crate) fn configured() -> Result<Self, CommandError> {
         let Some(path) = env::kustomizer_config() else { return Ok(Self::default()) };
         match read_text_if_any(&path)? {

@@ -1,4 +1,4 @@
-//! Options before the command, where `flux` and `kubectl` take those that all their commands have.
+//! Options before the command, which `flux` and `kubectl` accept for options of all their commands.
 //!
 //! Here every option belongs to a command, so they are moved behind the command that takes them.
 
@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
-/// The same arguments with the command first. If no command takes what stands before it, they stay as they are, and the
-/// parser says what it makes of them.
+/// Returns the arguments with the command first. If no command accepts the options before it, the arguments stay
+/// unchanged, and the parser reports the error.
 pub(crate) fn moved(args: Vec<OsString>, definition: impl FnOnce() -> Command) -> Vec<OsString> {
     if !args.get(1).is_some_and(is_option) {
         return args;
@@ -20,7 +20,7 @@ fn is_option(arg: impl AsRef<OsStr>) -> bool {
     arg.as_ref().as_encoded_bytes().starts_with(b"-")
 }
 
-/// Where the command begins, and the place behind the first of its words that takes all that stands before it.
+/// Returns the index of the command, and the one after the first of its words that accepts all options before it.
 fn find(args: &[OsString], definition: &Command) -> Option<(usize, usize)> {
     (2..args.len()).find_map(|first| {
         let mut command = definition;
@@ -34,7 +34,7 @@ fn find(args: &[OsString], definition: &Command) -> Option<(usize, usize)> {
     })
 }
 
-/// Whether these are options of the command with all their values, and nothing else.
+/// Whether all of these are options of the command with their values.
 fn takes(command: &Command, options: &[OsString]) -> bool {
     let mut options = options.iter();
     while let Some(option) = options.next() {
@@ -78,7 +78,7 @@ fn lacks_value(command: &Command, option: &str) -> Option<bool> {
     Some(false)
 }
 
-/// Switches have a value only behind `=`.
+/// Switches have a value only after `=`.
 fn needs_value(arg: &Arg) -> bool {
     arg.get_action().takes_values() && !arg.is_require_equals_set()
 }

@@ -12,12 +12,12 @@ use crate::{args::switch::accept_value, error::CommandError};
 
 /// What a command does with a kind, and its options.
 pub(crate) trait KindCommand: Args + fmt::Debug {
-    /// Whether it is `get`, which uses plural words and can be asked for all kinds at once.
+    /// Whether this is `get`, which has plural words and lists all kinds at once, too.
     const IS_GET: bool = false;
 
     fn takes(kind: &Kind) -> bool;
 
-    /// Says what the command does with this kind, and hides options that it has not.
+    /// Adds the help for a kind, and hides options that the kind does not have.
     fn describe(command: Command, kind: &'static Kind) -> Command;
 
     /// The same for all kinds of a family, or of all families.
@@ -41,7 +41,7 @@ pub(crate) struct OfKind<A> {
 }
 
 impl<A: KindCommand> OfKind<A> {
-    /// The kind, for commands that take one at a time.
+    /// Returns the kind, for commands that take only one.
     pub(crate) fn kind(&self) -> Result<&'static Kind, CommandError> {
         match self.chosen {
             Chosen::One(kind) => Ok(kind),
@@ -70,7 +70,7 @@ fn members<A: KindCommand>(family: Option<Family>) -> impl Iterator<Item = &'sta
     KINDS.iter().filter(move |kind| kind.family == family && A::takes(kind))
 }
 
-/// Kinds that are few enough for their own words are not asked for together.
+/// Families of few kinds have no `all`.
 fn has_all<A: KindCommand>(family: Option<Family>) -> bool {
     A::IS_GET && family != Some(Family::Artifact)
 }

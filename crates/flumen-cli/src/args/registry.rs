@@ -53,16 +53,16 @@ enum Provider {
 }
 
 impl RegistryArgs {
-    /// The repository that a reference names.
+    /// Opens the repository of a reference.
     pub(crate) fn open(&self, reference: &Reference) -> Result<Repository, CommandError> {
         let mut options = self.client_options()?;
-        // Like Docker and crane: what is on this machine needs no certificate.
+        // As in Docker and crane, registries on this machine need no certificate.
         options.insecure |= is_loopback(&reference.host);
         let registry = Registry::new(&reference.host, &options)?;
         Ok(Repository::Remote(registry.repository(&reference.repository)))
     }
 
-    /// How to talk to registries, for commands that know more than one.
+    /// Returns the options of clients, for commands that use several registries.
     pub(crate) fn client_options(&self) -> Result<ClientOptions, CommandError> {
         if self.provider != Provider::Generic {
             return Err(Failure::new("this provider is not available yet")

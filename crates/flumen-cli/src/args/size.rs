@@ -1,6 +1,6 @@
 //! Sizes as people write them.
 
-/// Reads `1048576`, `512K`, `256MB` or `1GiB`; all units count in steps of 1024.
+/// Parses `1048576`, `512K`, `256MB` or `1GiB`; all units count in steps of 1024.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text[digits.len()..].to_ascii_lowercase();

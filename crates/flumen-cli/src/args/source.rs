@@ -1,29 +1,26 @@
-//! What is delivered: one artifact, and the objects in it.
+//! Options that select what is delivered, and the delivery: one artifact with its objects.
 //!
 //! ```text
 //! oci://…@digest ──────────────────────────▶ pull ─▶ objects
 //! -k, -f, -a, -p ─▶ build ─▶ local store ─────┘
 //! ```
 //!
-//! Whatever comes from files is packed first, so that a plan can name its digest, the history can tell
-//! what was deployed, and there is one way from an artifact to the cluster.
+//! Objects from files are packed first, so that plans and the history have a digest, and there is one way from an
+//! artifact to the cluster.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use clap::Args;
 use flumen_apply::{Owner, PlanSubject};
-use flumen_build::{Built, Inputs, Options};
-use flumen_fs::DiskTree;
+use flumen_build::{Built, Inputs};
 use flumen_object::{Object, ObjectSet, Origin};
 use flumen_oci::{
     Digest, Reference, Repository, Target,
-    artifact::{Format, Metadata, Pulled, pack_yaml, pull},
+    artifact::{Metadata, Pulled, Tagging, pull, push_yaml},
 };
-use jiff::Timestamp;
 
 use crate::{
     args::{
@@ -31,13 +28,12 @@ use crate::{
         env,
         registry::RegistryArgs,
     },
-    build_id,
+    build_id, building,
     error::{CommandError, Failure},
-    remotes,
     ui::Ui,
 };
 
-/// How the history calls what lies in the store of the machine that deployed it.
+/// The name of the local store in the history.
 const LOCAL_STORE: &str = "local-store";
 
 /// What objects come from.
@@ -87,7 +83,7 @@ pub(crate) struct StoreArgs {
     registry: RegistryArgs,
 }
 
-/// An artifact that was read.
+/// An artifact with its objects.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// The artifact's name with its digest.
@@ -99,7 +95,7 @@ pub(crate) struct Delivery {
 }
 
 impl SourceArgs {
-    /// Reads the artifact that the options name, `url` among them, or makes it.
+    /// Pulls the artifact that `url` and the options name, or packs it from files.
     pub(crate) async fn open(
         &self,
         url: Option<&Reference>,
@@ -124,7 +120,7 @@ impl SourceArgs {
         Ok(delivery)
     }
 
-    /// Builds what the options name, and packs it into the local store.
+    /// Builds objects from files and packs them into the local store.
     async fn pack(&self, artifacts: &[&Reference], ui: &Ui) -> Result<Delivery, CommandError> {
         let mut inputs = Inputs {
             kustomizations: self.kustomize.clone(),
@@ -139,39 +135,28 @@ impl SourceArgs {
             }
             inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
         }
-        let options =
-            Options { remotes: env::remote().then(remotes::fetching), ..Options::default() };
-        // What is remote is fetched by code that blocks.
-        let built = tokio::task::block_in_place(|| {
-            flumen_build::build(Arc::new(DiskTree), &inputs, &options)
-        })?;
-        ui.warnings(&built.warnings);
+        let built = building::build(&inputs, ui)?;
         let digest = self.put(&built).await?;
         let mut delivery = self.store.pull_local(&digest).await?;
         delivery.objects = with_origins(delivery.objects, &built.objects);
         Ok(delivery)
     }
 
-    /// Equal objects are one artifact, whenever and by whomever it is made.
+    /// Stores built objects, unless the same artifact is in the store.
     async fn put(&self, built: &Built) -> Result<Digest, CommandError> {
         let metadata = Metadata {
             source: self.source.clone().unwrap_or_default(),
             revision: self.revision.clone().unwrap_or_default(),
-            created: Timestamp::UNIX_EPOCH,
-            annotations: BTreeMap::new(),
+            ..Metadata::default()
         };
-        let packed = pack_yaml(&built.to_yaml()?, Format::Kustomizer, &metadata)?;
-        let digest = packed.manifest.descriptor.digest.clone();
-        let store = env::state()?.store()?;
-        if store.resolve(&Target::Digest(digest.clone())).await.is_err() {
-            packed.push(&store, Some(&build_id::new()?.to_string())).await?;
-        }
-        Ok(digest)
+        let (store, tag) = (env::state()?.store()?, build_id::new()?.to_string());
+        let pushed = push_yaml(built.to_yaml()?, metadata, &store, Tagging::IfAbsent(&tag)).await?;
+        Ok(pushed.digest)
     }
 }
 
 impl StoreArgs {
-    /// Reads what an earlier deployment delivered, from where it came then.
+    /// Pulls the artifact of an earlier deployment.
     pub(crate) async fn reopen(&self, artifact: &str) -> Result<Delivery, CommandError> {
         let unreadable = || {
             Failure::new(format!("`{artifact}` in the history is no artifact"))
@@ -223,13 +208,13 @@ impl Delivery {
         })
     }
 
-    /// What a plan for this delivery is for.
+    /// Returns the subject of a plan for this delivery.
     pub(crate) fn subject<'a>(&'a self, owner: &'a Owner, digest: &'a str) -> PlanSubject<'a> {
         PlanSubject { owner, artifact: &self.artifact, digest }
     }
 }
 
-/// The same objects, with the files that they were built from.
+/// Sets the files that the objects were built from.
 fn with_origins(objects: ObjectSet, built: &ObjectSet) -> ObjectSet {
     let origins: BTreeMap<_, &Origin> =
         built.iter().map(|object| (object.id(), &object.origin)).collect();

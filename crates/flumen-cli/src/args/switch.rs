@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction};
 
-/// Lets a switch be written `--switch=false` too, which scripts made for programs in Go may do.
+/// Accepts `--switch=false`, too, which scripts for programs in Go use.
 pub(crate) fn accept_value(arg: Arg) -> Arg {
     if !matches!(arg.get_action(), ArgAction::SetTrue) {
         return arg;
@@ -17,7 +17,7 @@ pub(crate) fn accept_value(arg: Arg) -> Arg {
         .value_parser(parse_switch)
 }
 
-/// The spellings that Go's flag packages know.
+/// Parses the spellings of Go's flag packages.
 pub(crate) fn parse_switch(text: &str) -> Result<bool, &'static str> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

@@ -51,12 +51,12 @@ pub(crate) struct VerifyArgs {
 }
 
 impl VerifyArgs {
-    /// Whether anything is said about signatures.
+    /// Whether an option about signatures is given.
     pub(crate) fn are_given(&self) -> bool {
         !self.keys.is_empty() || self.trusted_root.is_some() || self.signed_as.is_some()
     }
 
-    /// Verifies what `target` names. The digest in the answer is what was verified.
+    /// Verifies `target` and returns the verified digest.
     pub(crate) async fn verify(
         &self,
         repository: &Repository,
@@ -94,7 +94,7 @@ impl VerifyArgs {
     }
 }
 
-/// A repository as signatures name it: `host/path`, with or without a scheme in front.
+/// Parses the name of a repository in signatures: `host/path`, with or without a scheme.
 pub(crate) fn repository_name(text: &str) -> Result<String, CommandError> {
     let name = text.strip_prefix("oci://").unwrap_or(text);
     let reference = Reference::from_name(name)?;

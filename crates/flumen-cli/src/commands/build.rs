@@ -13,7 +13,7 @@ use self::{
     artifact::ArtifactArgs,
     output::{Destination, Format, Output},
 };
-use crate::{args::env, error::CommandError, remotes, ui::Ui};
+use crate::{args::env, building, error::CommandError, ui::Ui};
 
 /// Print the objects that kustomizations describe
 ///
@@ -213,7 +213,7 @@ impl BuildArgs {
             },
             managed_by_label: self.enable_managedby_label || env::managed_by_label(),
             enable_helm: self.helm.enable_helm,
-            remotes: (self.remote || env::remote()).then(remotes::fetching),
+            remotes: (self.remote || env::remote()).then(building::fetching),
         }
     }
 

@@ -3,12 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use clap::{Args, Subcommand, ValueEnum};
-use flumen_build::{Inputs, Options};
-use flumen_fs::DiskTree;
+use flumen_build::Inputs;
 use flumen_oci::{
     Reference, Target,
     artifact::{self, Format, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text},
@@ -20,12 +18,12 @@ use serde::Serialize;
 use crate::{
     args::{
         artifact::{ReadArgs, ignore, required_url, shown, standard_input},
-        env,
         key_files::{self, read_text},
         registry::RegistryArgs,
     },
+    building,
     error::{CommandError, Failure, go_reason},
-    remotes, runtime,
+    runtime,
     ui::Ui,
     view::{progress::TalkArgs, structured::Structured},
 };
@@ -304,13 +302,7 @@ impl ArtifactArgs {
             let pulled = reader.pull(reference).await?;
             inputs.documents.push((reference.pinned(&pulled.digest), pulled.yaml.to_vec()));
         }
-        let options =
-            Options { remotes: env::remote().then(remotes::fetching), ..Options::default() };
-        // What is remote is fetched by code that blocks.
-        let built = tokio::task::block_in_place(|| {
-            flumen_build::build(Arc::new(DiskTree), &inputs, &options)
-        })?;
-        ui.warnings(&built.warnings);
+        let built = building::build(&inputs, ui)?;
         if built.objects.is_empty() {
             return Err(CommandError::failure("there are no Kubernetes objects to push"));
         }

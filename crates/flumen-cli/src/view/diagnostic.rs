@@ -1,4 +1,4 @@
-//! One mistake, as it is shown: what, where, on the way to what, what to try.
+//! Error messages with place, context and hint.
 //!
 //! ```text
 //! error: overlay/kustomization.yaml:3:1: unknown field "namePrefx"
@@ -74,7 +74,7 @@ impl<'a> Diagnostic<'a> {
         out
     }
 
-    /// The steps nearest to the mistake say most; of a long way the middle is left out.
+    /// The steps nearest to the error matter most; the middle of a long context is left out.
     fn render_context(&self, out: &mut String) {
         let steps = self.context.len();
         let left_out = steps.saturating_sub(MAX_CONTEXT);

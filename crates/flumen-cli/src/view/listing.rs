@@ -10,7 +10,7 @@ use crate::{
     view::printable::{Lines, printable},
 };
 
-/// Longer cells say nothing that a table is good for.
+/// Longer cells do not fit a table.
 const MAX_CELL_BYTES: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -25,7 +25,7 @@ pub(crate) enum ListFormat {
     Name,
 }
 
-/// What a table shows of a record.
+/// A record that can be a line of a table.
 pub(crate) trait Record: Serialize {
     /// Headings of the table, and of what is only in the wide one.
     const HEADINGS: (&'static [&'static str], &'static [&'static str]);
@@ -52,7 +52,7 @@ pub(crate) fn print<R: Record>(
     ui.data(text.as_bytes())
 }
 
-/// Each text on a line of its own.
+/// Returns each text on a line of its own.
 pub(crate) fn lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().flat_map(|text| [text, "\n"]).collect()
 }

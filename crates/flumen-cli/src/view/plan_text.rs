@@ -14,10 +14,10 @@ const MODIFIED: Style = AnsiColor::Yellow.on_default();
 const HUNK: Style = AnsiColor::Cyan.on_default();
 const PLAIN: Style = Style::new();
 
-/// Longer lines are data that somebody has put into one line.
+/// Longer lines are data.
 const MAX_LINE: usize = 4 << 10;
 
-/// The changes of a plan and a line that counts them.
+/// Draws the changes of a plan, and a line that counts them.
 pub(crate) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
     for object in plan.objects.iter().filter(|object| object.is_change()) {
@@ -38,7 +38,7 @@ pub(crate) fn plan(plan: &Plan) -> String {
     text
 }
 
-/// What differs between a cluster and what should be on it, as kustomizer prints it: lines only for what has
+/// Draws the differences between a cluster and a delivery as kustomizer does, with lines only for objects that have
 /// drifted.
 pub(crate) fn difference(plan: &Plan) -> String {
     let mut text = String::new();

@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-/// What becomes of line breaks.
+/// How line breaks are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// Escaped: the text has to stay on one line.
@@ -15,7 +15,7 @@ pub(crate) enum Lines {
     Keep(usize),
 }
 
-/// The text with everything escaped that a terminal might obey, cut to about `max_bytes`.
+/// Escapes everything that a terminal might obey, and cuts the text to about `max_bytes`.
 pub(crate) fn printable(text: &str, lines: Lines, max_bytes: usize) -> String {
     let mut printable = String::with_capacity(text.len().min(max_bytes));
     let mut breaks = 0;

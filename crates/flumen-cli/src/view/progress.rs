@@ -1,4 +1,4 @@
-//! How far a transfer is, for people who wait for it.
+//! Progress of transfers.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -30,10 +30,10 @@ impl TalkArgs {
     }
 }
 
-/// What is faster is over before anyone has read the line.
+/// Faster transfers show no line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A line on stderr that appears after a second, on a terminal only, and goes with the transfer.
+/// A line on stderr that appears after a second, on a terminal only, and vanishes with the transfer.
 struct Progress {
     bar: ProgressBar,
     is_shown: AtomicBool,

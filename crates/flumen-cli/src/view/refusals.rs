@@ -1,4 +1,4 @@
-//! How a failed run is told: every object that was refused, each with what to do about it.
+//! Errors of runs: every refused object with a hint.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::{
 const MAX_MESSAGE: usize = 2 << 10;
 const MAX_HINT: usize = 1 << 10;
 
-/// Tells of each object, and returns what is left to say of the whole.
+/// Prints the refused objects, and returns the error of the whole run.
 ///
-/// One object is an error as any other; several stand on lines of their own, however many they are.
+/// One refused object is the error itself; several have a line each.
 pub(crate) fn told(error: Error, ui: &Ui) -> CommandError {
     let (errors, summary) = match &error {
         Error::Rejected(errors) => {
@@ -45,7 +45,7 @@ pub(crate) fn list(errors: &[ObjectError], ui: &Ui) {
     }
 }
 
-/// The same for a plan, which goes on where a run would stop.
+/// Prints the refused objects of a plan, which continues where a run would stop.
 pub(crate) fn planned(errors: &[ObjectError], ui: &Ui) -> Result<(), CommandError> {
     match errors {
         [] => Ok(()),

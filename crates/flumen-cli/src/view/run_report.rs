@@ -1,4 +1,4 @@
-//! What a run tells while it goes on: one line on stdout for each object, and on stderr what is waited for.
+//! Progress of a run: one line on stdout for each object, and on stderr what it waits for.
 
 use std::{
     io::{IsTerminal as _, stderr},
@@ -17,9 +17,9 @@ use crate::{
     view::printable::{Lines, printable},
 };
 
-/// Where nobody watches, lines about waiting come no faster than this.
+/// Interval between lines about waiting where stderr is no terminal.
 const PACE: Duration = Duration::from_secs(5);
-/// As many objects are named; nobody reads more while they change.
+/// Number of objects that are named at the same time.
 const NAMED: usize = 5;
 const MAX_LINE: usize = 1 << 10;
 
@@ -27,9 +27,9 @@ const MAX_LINE: usize = 1 << 10;
 #[derive(Debug)]
 pub(crate) struct RunReport<'a> {
     ui: &'a Ui,
-    /// Behind each line, such as ` (server dry run)`.
+    /// Suffix of each line, such as ` (server dry run)`.
     suffix: &'static str,
-    /// Objects that stay as they are have been printed before.
+    /// Unchanged objects have been printed before.
     only_changes: bool,
     display: Display,
     said: Mutex<Said>,
@@ -37,7 +37,7 @@ pub(crate) struct RunReport<'a> {
 
 #[derive(Debug, Default)]
 struct Said {
-    /// Why stdout took no more.
+    /// Why printing failed.
     failure: Option<CommandError>,
     pending: Vec<ObjectId>,
     at: Option<Instant>,
@@ -71,7 +71,7 @@ impl<'a> RunReport<'a> {
         said.failure.map_or(Ok(()), Err)
     }
 
-    /// Leaves behind why a run that failed was waiting; a display has vanished by then.
+    /// Prints what a failed run was waiting for, because a display has vanished by then.
     pub(crate) fn last_words(&self) {
         let said = self.said();
         if let Some(last) = said.last.as_ref().filter(|_| !said.is_told) {

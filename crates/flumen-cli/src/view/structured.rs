@@ -1,4 +1,4 @@
-//! Answers for programs.
+//! Output for programs, as JSON or YAML.
 
 use clap::ValueEnum;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::view::printable::{Lines, printable};
 
-/// Messages are shown whole; this only keeps what is hostile from flooding a terminal.
+/// Messages are shown whole; the limits only keep hostile ones from flooding a terminal.
 const MAX_CELL_BYTES: usize = 64 << 10;
 const MAX_CELL_LINES: usize = 200;
 
@@ -16,7 +16,7 @@ pub(crate) struct TextTable {
 }
 
 impl TextTable {
-    /// All of it. Rows end with a tab, the headings with a blank.
+    /// Draws the table. Rows end with a tab, the headings with a blank.
     pub(crate) fn render(&self) -> String {
         let rows: Vec<Vec<Vec<String>>> =
             self.rows.iter().map(|row| row.iter().map(|cell| lines(cell)).collect()).collect();
@@ -49,7 +49,7 @@ impl TextTable {
     }
 }
 
-/// The lines of a cell, without what a terminal would obey.
+/// Returns the lines of a cell, safe for a terminal.
 fn lines(cell: &str) -> Vec<String> {
     let safe = printable(cell, Lines::Keep(MAX_CELL_LINES), MAX_CELL_BYTES);
     safe.split('\n').map(str::to_owned).collect()

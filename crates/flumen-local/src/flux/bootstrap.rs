@@ -8,12 +8,10 @@ use std::{
 
 use flumen_apply::{Error, InventoryStore, Options, Prune, Recorded, Silent, apply};
 use flumen_controller::{KUSTOMIZATION, Key};
-use flumen_inspect::{Overview, REQUESTED_AT};
+use flumen_inspect::{Overview, REQUESTED_AT, request_patch};
 use flumen_kube::{ApplyOptions, Client, Cluster as _, ObjectName, PatchType, Write};
 use flumen_object::{Object, ObjectId, ObjectSet};
 use flumen_source::Storage;
-use flumen_yaml::Budget;
-use jiff::Timestamp;
 use serde_json::json;
 
 use super::{LocalSource, NAMESPACE};
@@ -109,11 +107,7 @@ impl Bootstrap {
 
     /// Requests reconciliations of sources that exist already: their status is from an earlier run.
     pub async fn request_reconciliations(&self, client: &Client) -> Result<(), DeliveryError> {
-        let now = json!({REQUESTED_AT: Timestamp::now().to_string()});
-        let patch = json!({"metadata": {"annotations": now}}).to_string();
-        let patch = flumen_yaml::read(&patch.as_str().into(), 1, &Budget::default());
-        let patch = patch.ok().and_then(|mut documents| documents.pop());
-        let Some(patch) = patch else { return Ok(()) };
+        let patch = request_patch(&[REQUESTED_AT]);
         for key in self.sources.keys() {
             let Some(resource) = client.resource(&key.kind.gvk()).await? else { continue };
             let (namespace, name) = (&key.namespace, &key.name);

@@ -1,7 +1,6 @@
 //! `flumen build artifact`.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
 };
@@ -9,7 +8,6 @@ use std::{
 use clap::Args;
 use flumen_fs::StagedFiles;
 use flumen_oci::artifact::{Metadata, Packed, TreeOptions, pack_path, pack_text, text_file_name};
-use jiff::Timestamp;
 
 use crate::{
     args::{
@@ -76,7 +74,7 @@ pub(super) fn run(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
         let text = standard_input(args.max_size).map_err(CommandError::in_brief)?;
         // Where Flux puts the text before it packs it; the archive has the same name.
         begin(&temporary_directory().join(text_file_name(&text)), ui);
-        pack_text(&text, &metadata())
+        pack_text(&text, &Metadata::default())
     } else {
         if path.metadata().is_err() {
             let path = path.display();
@@ -85,7 +83,7 @@ pub(super) fn run(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
             )));
         }
         begin(path, ui);
-        pack_path(path, &args.options(), &metadata())
+        pack_path(path, &args.options(), &Metadata::default())
     };
     packed.map_err(|error| failed(&error)).and_then(|packed| write(&packed, &args.output))?;
     ui.success(&format!("artifact created at {}", args.output.display()));
@@ -94,16 +92,6 @@ pub(super) fn run(args: &ArtifactArgs, ui: &Ui) -> Result<(), CommandError> {
 
 fn begin(from: &Path, ui: &Ui) {
     ui.step(&format!("building artifact from {}", from.display()));
-}
-
-/// Only the layer is kept, so that nothing needs to be known of the whole.
-fn metadata() -> Metadata {
-    Metadata {
-        source: String::new(),
-        revision: String::new(),
-        created: Timestamp::UNIX_EPOCH,
-        annotations: BTreeMap::new(),
-    }
 }
 
 fn write(packed: &Packed, output: &Path) -> Result<(), CommandError> {

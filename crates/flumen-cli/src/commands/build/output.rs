@@ -1,7 +1,7 @@
 //! Where built objects go: stdout, one file, or one file for each object.
 //!
-//! Nothing leaves before every path has been built and every object turned into bytes, because even
-//! that can fail: YAML has values that JSON, and therefore Kubernetes, has not.
+//! Nothing is written before every path has been built and every object has been printed to memory, because even
+//! that can fail: YAML has values that JSON, and therefore Kubernetes, does not have.
 
 use std::{
     collections::BTreeSet,
@@ -44,10 +44,10 @@ impl Destination {
     }
 }
 
-/// A new chunk is begun when one has this many bytes: growing a single one would copy all of it several times.
+/// Chunks have this many bytes: growing a single one would copy all of it several times.
 const CHUNK: usize = 64 << 10;
 
-/// What has been built so far and where it will go.
+/// The objects built so far and their destination.
 #[derive(Debug)]
 pub(super) struct Output {
     format: Format,
@@ -127,7 +127,7 @@ fn write_one(path: &Path, content: &[u8]) -> Result<(), CommandError> {
 /// Writes one file for each object.
 ///
 /// Kustomize lets the last of several objects with one file name win; here that is an error,
-/// because an object would be lost without a word.
+/// because an object would be lost silently.
 fn write_each(dir: &Path, objects: &[Object], format: Format) -> Result<(), CommandError> {
     let names = file_name::for_objects(objects, format.extension())?;
     let mut taken = BTreeSet::new();

@@ -38,24 +38,29 @@ fn name(identity: &Identity) -> String {
 mod tests {
     use super::*;
 
-    fn identity(id: &str) -> Identity {
-        Identity::parse(id).expect("an id")
+    fn identity(namespace: &str, name: &str, kind: &str) -> Identity {
+        Identity {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            group_kind: GroupKind { group: String::new(), kind: kind.to_owned() },
+        }
     }
 
     #[test]
     fn names_have_a_namespace_where_there_is_one() {
-        let role = identity("_system__reader_rbac.authorization.k8s.io_ClusterRole");
+        let role = identity("", "system:reader", "ClusterRole");
         assert_eq!(name(&role), "ClusterRole/system:reader");
-        assert_eq!(name(&identity("apps_web__ConfigMap")), "ConfigMap/apps/web");
+        assert_eq!(name(&identity("apps", "web", "ConfigMap")), "ConfigMap/apps/web");
     }
 
     #[test]
     fn lines_lead_from_each_object_to_its_own() {
-        let leaf = |name: &str| Branch::new(identity(&format!("n_{name}__ConfigMap")));
-        let mut first = leaf("a");
-        first.branches = vec![leaf("b"), leaf("c")];
-        let mut root = leaf("root");
-        root.branches = vec![first, leaf("d")];
+        let map = |name: &str, branches: Vec<Branch>| Branch {
+            resource: identity("n", name, "ConfigMap"),
+            branches,
+        };
+        let first = map("a", vec![map("b", vec![]), map("c", vec![])]);
+        let root = map("root", vec![first, map("d", vec![])]);
         assert_eq!(
             draw(&root),
             "ConfigMap/n/root\n├── ConfigMap/n/a\n│   ├── ConfigMap/n/b\n│   └── ConfigMap/n/c\n└── ConfigMap/n/d\n"

@@ -28,7 +28,7 @@ pub(super) async fn deliver_locally(
     let name = directory_name(directory);
     let built = build_directory(directory)?;
     ui.warnings(&built.warnings);
-    let pushed = place.push(&built.to_yaml()?, &name).await?;
+    let pushed = place.push(built.to_yaml()?, &name).await?;
     ui.success(&format!("pushed {}", pushed.artifact));
     let pulled = pushed.pull().await?;
     let delivery = Delivery::new(pushed.artifact, pulled)?;

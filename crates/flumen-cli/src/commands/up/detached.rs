@@ -14,13 +14,13 @@ use crate::{
     error::{CommandError, Failure},
 };
 
-/// Where the process in the background says what it has to say.
+/// The log of the process in the background.
 const LOG: &str = "log";
 const LOOK: Duration = Duration::from_millis(5);
-/// It is ready after a fraction of a second; this only ends the wait for one that hangs.
+/// Timeout for a process that hangs; usually it is ready after a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Starts a process that serves, and waits until it does.
+/// Starts a server in the background, and waits until it is ready.
 pub(super) async fn start(home: &Home, options: &[OsString]) -> Result<Record, CommandError> {
     let failed =
         |error: std::io::Error| Failure::new(format!("cannot go into the background: {error}"));
@@ -30,7 +30,7 @@ pub(super) async fn start(home: &Home, options: &[OsString]) -> Result<Record, C
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.arg("up").arg("--data").arg(home.path()).args(options);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
-    // Ctrl-C on this terminal is not meant for it.
+    // Ctrl-C on this terminal must not stop it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut process = command.spawn().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Examples that come with the program, for machines that have nothing else of it.
+//! Examples in the binary, for machines without the repository.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ const QUICKSTART: &[(&str, &str)] = files!("quickstart":
 );
 
 impl Example {
-    /// As it is called on the command line, and in `examples`.
+    /// Returns the name on the command line, and in `examples`.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::FluxRepo => "flux-repo",
@@ -56,7 +56,7 @@ impl Example {
         }
     }
 
-    /// Writes the files of the example into a directory of its name that vanishes afterwards.
+    /// Writes the files of the example into a temporary directory of its name.
     pub(super) fn unpack(self) -> Result<Unpacked, CommandError> {
         let files = match self {
             Self::FluxRepo => FLUX_REPO,

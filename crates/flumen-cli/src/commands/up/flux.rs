@@ -1,4 +1,4 @@
-//! Reconciling on a cluster of this machine: the controller runs, and what it does is shown.
+//! Reconciling on the local cluster, and showing the progress.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) async fn start(
     Ok(LocalController::start(home, bootstrap)?)
 }
 
-/// Says what happens until everything is ready, then prints the tree.
+/// Prints the progress until everything is ready, then the tree.
 pub(super) async fn until_ready(
     client: &Client,
     bootstrap: &Bootstrap,
@@ -63,7 +63,7 @@ pub(super) async fn until_ready(
     ui.styled_data(&object_tree::render(&overview.into_forest()))
 }
 
-/// Says what happens for as long as it goes on.
+/// Prints the progress until the cluster stops.
 pub(super) async fn narrate(
     client: &Client,
     pulse: &mut Pulse,
@@ -76,7 +76,7 @@ pub(super) async fn narrate(
     Ok(())
 }
 
-/// Shows everything as a tree, drawn again in its place whenever it changes.
+/// Shows everything as a tree, which is redrawn in its place after changes.
 pub(super) async fn show(client: &Client, pulse: &mut Pulse) -> Result<(), CommandError> {
     let screen = Screen::new();
     loop {

@@ -1,4 +1,4 @@
-//! What runs, drawn again in its place whenever it changes.
+//! A tree of objects that is redrawn in its place after changes.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -18,18 +18,18 @@ use crate::{
     view::object_tree,
 };
 
-/// Changes come in bursts, and nobody reads faster.
+/// Changes come in bursts, which are drawn at once.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Between two looks at a cluster that does not tell.
+/// Interval between requests to a cluster of another process.
 const GLANCE: Duration = Duration::from_millis(500);
 
-/// Whether there is a screen to draw on again and again.
+/// Whether there is a terminal to draw on.
 pub(super) fn has_screen() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Shows applied objects and what became of them, or all workloads if nothing was applied. Goes on
-/// until it is dropped; what was drawn last stays.
+/// Shows applied objects and what they own, or all workloads if nothing was applied, until it is dropped. The last
+/// drawing stays.
 pub(super) async fn show(
     api: &Api,
     client: &Client,
@@ -49,11 +49,11 @@ pub(super) async fn show(
     }
 }
 
-/// When there may be something new to see.
+/// When to redraw.
 pub(super) enum Pulse {
-    /// Whenever something changes in the cluster of this process.
+    /// After changes in the cluster of this process.
     Changes(Api, Changes),
-    /// Every now and then, for the cluster of another process.
+    /// In intervals, for the cluster of another process.
     Clock,
 }
 
@@ -62,7 +62,7 @@ impl Pulse {
         Ok(Self::Changes(api.clone(), follow(api)?))
     }
 
-    /// Waits for the next time to look; false when there will be none.
+    /// Waits until the next drawing; false if there will be none.
     pub(super) async fn next(&mut self) -> Result<bool, CommandError> {
         let Self::Changes(api, changes) = self else {
             sleep(GLANCE).await;
@@ -71,7 +71,7 @@ impl Pulse {
         match changes.next().await {
             Ok(_) => {
                 sleep(PAUSE).await;
-                // Whatever else has changed is seen at the same time.
+                // One drawing shows all changes so far.
                 while changes.next().now_or_never().is_some_and(|change| change.is_ok()) {}
             }
             Err(WatchError::Lagged) => *changes = follow(api)?,
