@@ -9,13 +9,12 @@ use flumen_api::{
     Artifact, ConditionStatus, GitRepository, Kind as _, LocalReference, condition,
     delete_condition, modern_revision, set_condition,
 };
+use flumen_archive::{Budget, Files, Ignore};
 use flumen_fs::Tree;
 use flumen_git::Limits;
-use flumen_oci::artifact::Budget;
 use flumen_source::{
-    Files, Storage, Stored,
+    Storage, Stored,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, include},
-    ignore,
 };
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
@@ -228,7 +227,8 @@ async fn store(
             message: format!("unable to archive artifact to storage: {error}"),
             class: Class::Retried,
         };
-        let rules = ignore::rules(files, spec_ignore.as_deref()).map_err(failed)?;
+        let rules = Ignore::of_source(files, spec_ignore.as_deref());
+        let rules = rules.map_err(|error| failed(error.into()))?;
         let file = format!("{}.tar.gz", checkout.commit);
         storage.put(&owner, &file, files, &rules).map_err(failed)
     });
