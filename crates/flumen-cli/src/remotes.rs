@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
+use flumen_fs::RemoteTrees;
 use flumen_git::{Limits, Remotes};
-use flumen_kustomize::RemoteTrees;
 
 /// Fetches within the usual limits, until the command ends.
 pub(crate) fn fetching() -> Arc<dyn RemoteTrees> {

@@ -13,6 +13,7 @@ mod clean;
 mod disk;
 mod error;
 mod memory;
+mod remote;
 mod staged;
 mod tree;
 
@@ -20,5 +21,6 @@ pub use clean::clean;
 pub use disk::DiskTree;
 pub use error::FsError;
 pub use memory::MemoryTree;
+pub use remote::{RemoteError, RemoteTree, RemoteTrees, RepositoryRequest, printable};
 pub use staged::StagedFiles;
 pub use tree::{Bounds, Entry, EntryKind, MAX_FILE_SIZE, Tree};

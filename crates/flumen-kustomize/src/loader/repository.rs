@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use flumen_fs::clean;
+use flumen_fs::{RepositoryRequest, clean};
 
 use super::remote::strip_prefix_folded;
-use crate::remote::RepositoryRequest;
 
 /// A repository, and a directory inside.
 #[derive(Debug, PartialEq, Eq)]
