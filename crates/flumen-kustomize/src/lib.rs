@@ -40,7 +40,6 @@ mod session;
 mod transform;
 mod vars;
 
-pub use decode::nearest;
 pub use error::{Error, Location};
 pub use kustomization::{FILE_NAMES, typed_kustomization};
 pub use loader::{LoadRestriction, RemoteSource};
