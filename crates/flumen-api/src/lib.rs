@@ -8,7 +8,6 @@ mod conditions;
 #[cfg(feature = "schema")]
 mod definition;
 mod definitions;
-mod duration;
 mod external_artifact;
 mod git_repository;
 mod history;
@@ -31,8 +30,9 @@ pub use conditions::{
 #[cfg(feature = "schema")]
 pub use definition::generate_definitions;
 pub use definitions::definitions;
-pub use duration::{GoDuration, InvalidDuration};
 pub use external_artifact::{ExternalArtifact, ExternalArtifactSpec, ExternalArtifactStatus};
+/// The type of intervals and timeouts in these objects.
+pub use flumen_expr::GoDuration;
 pub use git_repository::{
     GitInclude, GitProvider, GitReference, GitRepository, GitRepositorySpec, GitRepositoryStatus,
     GitVerification, GitVerificationMode,
