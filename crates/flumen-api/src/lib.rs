@@ -20,7 +20,6 @@ mod reference;
 mod revision;
 #[cfg(feature = "schema")]
 mod schema;
-mod summary;
 
 pub use artifact::Artifact;
 pub use conditions::{
@@ -52,4 +51,3 @@ pub use oci_repository::{
 };
 pub use reference::{KeyReference, LocalReference, ObjectReference};
 pub use revision::{Revision, modern_revision};
-pub use summary::{Summary, summarize};
