@@ -8,7 +8,6 @@ mod conditions;
 #[cfg(feature = "schema")]
 mod definition;
 mod definitions;
-mod duration;
 mod external_artifact;
 mod git_repository;
 mod history;
@@ -22,7 +21,6 @@ mod reference;
 mod revision;
 #[cfg(feature = "schema")]
 mod schema;
-mod summary;
 
 pub use artifact::Artifact;
 pub use conditions::{
@@ -33,8 +31,9 @@ pub use conditions::{
 #[cfg(feature = "schema")]
 pub use definition::generate_definitions;
 pub use definitions::definitions;
-pub use duration::{GoDuration, InvalidDuration};
 pub use external_artifact::{ExternalArtifact, ExternalArtifactSpec, ExternalArtifactStatus};
+/// The type of intervals and timeouts in these objects.
+pub use flumen_expr::GoDuration;
 pub use git_repository::{
     GitInclude, GitProvider, GitReference, GitRepository, GitRepositorySpec, GitRepositoryStatus,
     GitVerification, GitVerificationMode,
@@ -55,4 +54,3 @@ pub use oci_repository::{
 pub use reconciled::Reconciled;
 pub use reference::{KeyReference, LocalReference, ObjectReference};
 pub use revision::{Revision, modern_revision};
-pub use summary::{Summary, summarize};

@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-use flumen_fs::Tree;
-use flumen_kustomize::{LoadRestriction, RemoteSource, RemoteTrees, Session};
+use flumen_fs::{RemoteTrees, Tree};
+use flumen_kustomize::{LoadRestriction, RemoteSource, Session};
 use flumen_object::{Object, ObjectId, ObjectSet};
 use flumen_yaml::EmitError;
 

@@ -1,5 +1,6 @@
 //! Points in time and spans of it.
 
+use flumen_expr::parse_go_duration;
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::Offset};
 
 use crate::{Fault, Outcome, functions::no_overload_of_types, value::Value};
@@ -74,52 +75,9 @@ fn offset(zone: &str) -> Result<Offset, Fault> {
     Offset::from_seconds(seconds).map_err(|_| unknown())
 }
 
-/// A span as Go writes it: `1h30m`, `-1.5h`, `300ms`.
+/// Reads a span as Go writes it: `1h30m`, `-1.5h`, `300ms`.
 pub(crate) fn parse_duration(text: &str) -> Option<SignedDuration> {
-    let (negative, mut rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(SignedDuration::ZERO);
-    }
-    let mut nanoseconds: i128 = 0;
-    while !rest.is_empty() || nanoseconds == 0 && rest == text {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, after) = rest.split_at(digits);
-        let letters = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-        let (unit, after) = after.split_at(letters);
-        nanoseconds = nanoseconds.checked_add(amount(number, unit)?)?;
-        rest = after;
-    }
-    let nanoseconds = if negative { -nanoseconds } else { nanoseconds };
-    i64::try_from(nanoseconds).ok().map(SignedDuration::from_nanos)
-}
-
-/// A decimal number of a unit, in nanoseconds.
-fn amount(number: &str, unit: &str) -> Option<i128> {
-    let unit: i128 = match unit {
-        "ns" => 1,
-        "us" | "µs" | "μs" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" => 60 * 1_000_000_000,
-        "h" => 3_600 * 1_000_000_000,
-        _ => return None,
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let mut part = 0;
-    let mut scale = unit;
-    for digit in fraction.chars() {
-        scale /= 10;
-        part += i128::from(digit.to_digit(10)?) * scale;
-    }
-    whole.checked_mul(unit)?.checked_add(part)
+    parse_go_duration(text).ok().map(SignedDuration::from_nanos)
 }
 
 /// Seconds, with as many decimals as it takes.

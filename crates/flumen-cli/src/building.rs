@@ -3,9 +3,8 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use flumen_build::{Built, Inputs, Options};
-use flumen_fs::DiskTree;
+use flumen_fs::{DiskTree, RemoteTrees};
 use flumen_git::{Limits, Remotes};
-use flumen_kustomize::RemoteTrees;
 
 use crate::{args::env, error::CommandError, ui::Ui};
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use flumen_kustomize::{RemoteError, RemoteTree, RemoteTrees, RepositoryRequest};
+use flumen_fs::{RemoteError, RemoteTree, RemoteTrees, RepositoryRequest};
 use reqwest::header::HeaderMap;
 
 use crate::{

@@ -25,10 +25,6 @@ pub enum Error {
     Number(&'static str),
     #[error("unrecognized type: string")]
     NotAText,
-    #[error("condition type does not have the expected type")]
-    ConditionType,
-    #[error("condition status does not have the expected type")]
-    ConditionStatus,
     #[error("unknown phase {0}")]
     Phase(String),
     #[error("status.containerStatuses does not have the expected structure")]

@@ -13,19 +13,6 @@ use crate::{
 
 /// How healthy an object is by itself.
 pub fn assess(object: &Node, now: Timestamp) -> Result<Health, Error> {
-    assess_by(object, now, kinds::judge)
-}
-
-/// As [`assess`], by the letter of kubernetes-sigs: there a suspended Job is current.
-pub fn assess_sigs(object: &Node, now: Timestamp) -> Result<Health, Error> {
-    assess_by(object, now, kinds::judge_sigs)
-}
-
-fn assess_by(
-    object: &Node,
-    now: Timestamp,
-    judge: fn(&Gvk, &Facts<'_>) -> Result<Option<Health>, Error>,
-) -> Result<Health, Error> {
     let deleted = checked_text(object, &["metadata", "deletionTimestamp"])?;
     if deleted.is_some_and(|time| !time.is_empty()) {
         return Ok(Health::bare(Status::Terminating, "Resource scheduled for deletion"));
@@ -38,7 +25,7 @@ fn assess_by(
     if let Some(health) = standard_conditions(&facts) {
         return Ok(health);
     }
-    Ok(judge(&gvk, &facts)?
+    Ok(kinds::judge(&gvk, &facts)?
         .or_else(|| ready_condition(&facts))
         .unwrap_or_else(|| Health::current("Resource is current")))
 }

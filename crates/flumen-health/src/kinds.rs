@@ -28,11 +28,3 @@ pub(crate) fn judge(gvk: &Gvk, facts: &Facts<'_>) -> Result<Option<Health>, Erro
         _ => return Ok(None),
     }))
 }
-
-/// The same with the one kind that kubernetes-sigs judges otherwise.
-pub(crate) fn judge_sigs(gvk: &Gvk, facts: &Facts<'_>) -> Result<Option<Health>, Error> {
-    match (gvk.group.as_str(), gvk.kind.as_str()) {
-        ("batch", "Job") => Ok(Some(jobs::sigs_job(facts))),
-        _ => judge(gvk, facts),
-    }
-}

@@ -3,7 +3,6 @@
 //! Pure rules over one object at one time: what is called ready, in progress or failed is what users of
 //! kubectl, Flux and kustomizer are used to. Who reads the object, and when again, is decided above.
 
-mod augment;
 mod cel;
 mod dependency;
 mod error;
@@ -18,13 +17,12 @@ mod owned_pods;
 mod rules;
 mod wait;
 
-pub use augment::augment;
 pub use cel::{CompileError, EvaluationError};
 pub use dependency::ReadyExpression;
 pub use error::Error;
 pub use explain::explain;
 pub use expressions::{HealthCheck, HealthCheckError, HealthExpressions};
-pub use generic::{assess, assess_sigs};
+pub use generic::assess;
 pub use health::{Condition, Health, Status};
 pub use kinds::assess_job;
 pub use rules::{HealthRules, HealthRulesError};

@@ -6,6 +6,7 @@
 
 use std::{path::Path, rc::Rc, sync::Arc};
 
+use flumen_fs::printable;
 use flumen_yaml::Pos;
 
 use crate::{
@@ -21,7 +22,7 @@ use crate::{
         self,
         fields::{Kustomization, Label, Located},
     },
-    loader::{Entry, File, Loader, printable, reading},
+    loader::{Entry, File, Loader, reading},
     plugins::{self, Plugin},
     read,
     resmap::ResMap,

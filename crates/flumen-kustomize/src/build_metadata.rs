@@ -1,11 +1,9 @@
 //! `buildMetadata`: annotations that tell where a resource came from and what changed it.
 
+use flumen_fs::printable;
 use flumen_yaml::{Node, Text};
 
-use crate::{
-    loader::{Repository, printable},
-    resource::Resource,
-};
+use crate::{loader::Repository, resource::Resource};
 
 /// Where a resource came from.
 pub(crate) const ORIGIN: &str = "config.kubernetes.io/origin";

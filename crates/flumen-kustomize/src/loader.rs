@@ -20,16 +20,16 @@ use std::{
     },
 };
 
-use flumen_fs::{Bounds, FsError, Tree, clean};
+use flumen_fs::{Bounds, FsError, RemoteTrees, Tree, clean, printable};
 use rustc_hash::FxHashMap;
 
 use self::remote::NoFile;
-pub(crate) use self::{remote::printable, repository::Repository};
+pub use self::remote::RemoteSource;
+pub(crate) use self::repository::Repository;
 use crate::{
     aside::Aside,
     content::Content,
     error::{Context as _, Error, Result},
-    remote::{RemoteSource, RemoteTrees},
 };
 
 /// Kustomizations within kustomizations. Real ones stop at ten; each level costs stack.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, rc::Rc, sync::Arc};
 
-use flumen_fs::Tree;
+use flumen_fs::{RemoteTrees, Tree};
 use flumen_object::{Object, ObjectSet};
 use flumen_schema::Schema;
 use flumen_yaml::{Pos, Text};
@@ -15,9 +15,8 @@ use crate::{
     config::FieldSpec,
     error::{Context, Error, Result},
     kustomization::fields::Kustomization,
-    loader::{LoadRestriction, Loader},
+    loader::{LoadRestriction, Loader, RemoteSource},
     read,
-    remote::{RemoteSource, RemoteTrees},
     resmap::ResMap,
     transform::{Scene, hash, labels, name_reference, sort},
 };

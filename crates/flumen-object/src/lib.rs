@@ -3,6 +3,7 @@
 //! An [`Object`] is a tree with an identity and an [`Origin`]; an [`ObjectSet`] is what every engine
 //! hands on: ordered, owning, and able to say for each object where it came from.
 
+mod group_kind;
 mod gvk;
 mod images;
 mod inventory;
@@ -14,6 +15,7 @@ mod quantity;
 mod stage;
 mod time;
 
+pub use group_kind::{GroupKind, GroupKindError};
 pub use gvk::Gvk;
 pub use images::container_images;
 pub use inventory::InventoryIdError;
@@ -21,5 +23,5 @@ pub use labels::{set_annotation, set_label};
 pub use object::{Object, ObjectId, ObjectSet};
 pub use origin::Origin;
 pub use quantity::{Quantity, QuantityError};
-pub use stage::{GroupKind, GroupKindError, Stage};
+pub use stage::Stage;
 pub use time::{Precision, TimeError, canonical_time};

@@ -1,17 +1,15 @@
-//! Stages: what has to be there before the rest can be applied.
+//! Stages: groups of objects that are applied one after the other.
 //!
 //! ```text
 //! definitions ─▶ classes ─▶ custom ─▶ rest
 //! ```
 //!
-//! Within a stage the order of applying holds. The first two stages are waited for, because what
-//! follows is refused or misread without them.
+//! Within a stage the order of applying holds. The apply waits for the first two stages, because later
+//! objects are refused or misread without them.
 
-use std::{collections::BTreeSet, str::FromStr};
+use std::collections::BTreeSet;
 
-use flumen_yaml::Text;
-
-use crate::{Gvk, ObjectId};
+use crate::{GroupKind, Gvk, ObjectId};
 
 /// Stages compare in the order of applying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,15 +23,8 @@ pub enum Stage {
     Rest,
 }
 
-/// A kind in all its versions.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupKind {
-    pub group: Text,
-    pub kind: Text,
-}
-
 impl Stage {
-    /// The stage of an object; `custom` are the kinds of [`Stage::Custom`].
+    /// Returns the stage of an object; `custom` are the kinds of [`Stage::Custom`].
     pub fn of(id: &ObjectId, custom: &BTreeSet<GroupKind>) -> Self {
         let Gvk { group, kind, .. } = &id.gvk;
         match (group.as_str(), kind.as_str()) {
@@ -41,38 +32,16 @@ impl Stage {
             | ("", "Namespace")
             | ("rbac.authorization.k8s.io", "ClusterRole") => Self::Definitions,
             (_, kind) if kind.ends_with("Class") => Self::Classes,
-            _ if custom.contains(&id.gvk.group_kind()) => Self::Custom,
+            _ if custom.contains(&GroupKind::of(&id.gvk)) => Self::Custom,
             _ => Self::Rest,
         }
     }
 }
 
-impl Gvk {
-    pub fn group_kind(&self) -> GroupKind {
-        GroupKind { group: self.group.clone(), kind: self.kind.clone() }
-    }
-}
-
-/// `group/Kind`, or `Kind` of the core group.
-impl FromStr for GroupKind {
-    type Err = GroupKindError;
-
-    fn from_str(text: &str) -> Result<Self, GroupKindError> {
-        let (group, kind) = text.rsplit_once('/').unwrap_or(("", text));
-        if kind.is_empty() || group.contains('/') {
-            return Err(GroupKindError);
-        }
-        Ok(Self { group: group.into(), kind: kind.into() })
-    }
-}
-
-/// A text that names no kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a kind is written as `group/Kind`")]
-pub struct GroupKindError;
-
 #[cfg(test)]
 mod tests {
+    use flumen_yaml::Text;
+
     use super::*;
 
     fn id(api_version: &str, kind: &str) -> ObjectId {
@@ -99,14 +68,5 @@ mod tests {
         check("example.com/v2", "Tenant", Stage::Custom);
         check("other.example.com/v1", "Tenant", Stage::Rest);
         check("v1", "Pod", Stage::Custom);
-    }
-
-    #[test]
-    fn kinds_are_written_with_their_group() {
-        let kind: GroupKind = "apps/Deployment".parse().expect("a kind");
-        assert_eq!(kind, id("apps/v1", "Deployment").gvk.group_kind());
-        for wrong in ["", "apps/", "apps/v1/Deployment"] {
-            assert_eq!(wrong.parse::<GroupKind>(), Err(GroupKindError), "{wrong}");
-        }
     }
 }

@@ -8,24 +8,22 @@
 //! text or directory ◀─ sink ◀─ unpack ◀── Repository
 //! ```
 
-#![allow(clippy::disallowed_methods, reason = "trees are packed from disk and unpacked to it")]
+#![allow(clippy::disallowed_methods, reason = "artifacts are unpacked to disk")]
 
 mod about;
 pub(crate) mod annotations;
+mod checksum;
 mod compare;
 mod encryption;
 mod extract;
-mod glob;
-mod ignore;
 mod layer;
 mod pack;
 mod pull;
 mod push;
 mod read;
-mod sink;
+mod text;
 mod transfer;
 mod tree;
-mod unpack;
 
 use std::collections::BTreeMap;
 
@@ -35,15 +33,12 @@ pub use self::{
     about::About,
     compare::{Change, ChangeKind, compare_with_path},
     encryption::{Identities, Recipients},
-    extract::{extract, extract_layer},
-    ignore::Ignore,
-    layer::{ArchiveWriter, Gzip},
+    extract::extract_layer,
     pack::{Packed, pack_encrypted, pack_yaml},
     pull::{PullOptions, Pulled, PulledFiles, pull, pull_to_dir},
     push::{Tagging, push_yaml},
     read::Image,
-    tree::{TreeOptions, pack_path, pack_text, text_file_name},
-    unpack::{FileEntry, Sink},
+    tree::{pack_path, pack_text, text_file_name},
 };
 
 /// How content is laid out in an artifact.
@@ -79,30 +74,5 @@ impl Default for Metadata {
             created: Timestamp::UNIX_EPOCH,
             annotations: BTreeMap::new(),
         }
-    }
-}
-
-/// How much an artifact may hold.
-#[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// Bytes after unpacking.
-    pub bytes: u64,
-    pub files: u64,
-}
-
-impl Budget {
-    const BYTES: u64 = 256 << 20;
-    const FILES: u64 = 10_000;
-
-    /// So many bytes, and as many more files as there are more bytes than usual.
-    pub fn of_bytes(bytes: u64) -> Self {
-        let times = bytes.div_ceil(Self::BYTES).max(1);
-        Self { bytes, files: Self::FILES.saturating_mul(times) }
-    }
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self { bytes: Self::BYTES, files: Self::FILES }
     }
 }

@@ -22,7 +22,9 @@ use tokio::sync::Semaphore;
 
 pub use self::graph::Budget;
 use self::{graph::Graph, memory::Memory, transfer::Outcome};
-use crate::{Descriptor, Digest, Repository, Result, Target, Watch, reference::is_tag, referrer};
+use crate::{
+    Descriptor, Digest, Error, Repository, Result, Target, Watch, reference::is_tag, referrer,
+};
 
 /// How a copy is made.
 #[derive(Clone, Debug)]
@@ -119,7 +121,7 @@ impl Copier {
         let bytes = graph.blobs.iter().fold(0, |sum: u64, blob| sum.saturating_add(blob.size));
         self.options.watch.found(bytes);
         let mut transfers = stream::iter(&graph.blobs)
-            .map(|blob| async move { Ok((blob, self.transfer(from, blob, to).await?)) })
+            .map(|blob| async move { Ok::<_, Error>((blob, self.transfer(from, blob, to).await?)) })
             .buffer_unordered(self.options.parallel.max(1));
         while let Some((blob, outcome)) = transfers.try_next().await? {
             match outcome {

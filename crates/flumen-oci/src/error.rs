@@ -1,7 +1,8 @@
 //! What can go wrong with artifacts.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
+use flumen_archive::{PackError, UnpackError};
 use reqwest::StatusCode;
 use thiserror::Error;
 
@@ -69,7 +70,7 @@ pub enum Error {
     Io {
         path: PathBuf,
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
     #[error("`{}`: {reason}", path.display())]
     InvalidLayout { path: PathBuf, reason: String },
@@ -110,18 +111,12 @@ pub enum Error {
     NoPlatform { digest: Digest },
     #[error("layer {digest} has the unsupported media type `{media_type}`")]
     UnsupportedLayer { digest: Digest, media_type: String },
-    #[error("layer {digest} is not a valid archive: {reason}")]
-    InvalidArchive { digest: Digest, reason: String },
-    #[error("unsafe archive: the entry `{entry}` of layer {digest} {reason}")]
-    UnsafeEntry { digest: Digest, entry: String, reason: String },
-    #[error("layer {digest} is too large: the limit is {limit} bytes after unpacking")]
-    OverBudget { digest: Digest, limit: u64 },
-    #[error("layer {digest} holds too many files: the limit is {limit}")]
-    TooManyFiles { digest: Digest, limit: u64 },
+    #[error(transparent)]
+    Unpack(#[from] UnpackError),
     #[error("the artifact cannot be packed")]
     Packing {
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
     // signatures
     #[error("no signatures found for {digest}")]
@@ -211,7 +206,7 @@ impl Error {
             Self::Encrypted => {
                 Some("`--age-identities` names a file with the private key".to_owned())
             }
-            Self::OverBudget { .. } | Self::TooManyFiles { .. } => {
+            Self::Unpack(error) if error.is_over_budget() => {
                 Some("`--max-size` raises the limit, if you trust the artifact".to_owned())
             }
             _ => None,
@@ -230,7 +225,7 @@ impl Error {
         }
     }
 
-    pub(crate) const fn packing(source: std::io::Error) -> Self {
+    pub(crate) const fn packing(source: io::Error) -> Self {
         Self::Packing { source }
     }
 
@@ -248,6 +243,16 @@ impl Error {
             | Self::PiecesWanted { .. } => true,
             Self::Refused { status, .. } => status.is_server_error(),
             _ => false,
+        }
+    }
+}
+
+impl From<PackError> for Error {
+    fn from(error: PackError) -> Self {
+        match error {
+            PackError::Io { path, source } => Self::Io { path, source },
+            PackError::Write(source) => Self::packing(source),
+            error => Self::packing(io::Error::other(error)),
         }
     }
 }

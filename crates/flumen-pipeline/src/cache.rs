@@ -9,9 +9,9 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use flumen_fs::Tree;
+use flumen_fs::{RemoteTrees as _, Tree};
 use flumen_git::{GitReference, GitUrl, Limits, Remotes};
-use flumen_kustomize::{KUSTOMIZE_VERSION, RemoteSource, RemoteTrees as _};
+use flumen_kustomize::{KUSTOMIZE_VERSION, RemoteSource};
 use flumen_oci::{Digest, Document, RawManifest, Repository, Target};
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flumen_kustomize::nearest;
+use flumen_expr::nearest;
 use thiserror::Error;
 
 use crate::config::Component;

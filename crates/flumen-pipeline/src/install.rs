@@ -11,8 +11,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use flumen_expr::nearest;
 use flumen_fs::{DiskTree, Tree, clean};
-use flumen_kustomize::nearest;
 use flumen_oci::Reference;
 use flumen_yaml::{Entry, Map, Node, Pos, Tag, Value};
 

@@ -140,7 +140,7 @@ impl Crds {
 
     /// Returns a wait until one of these kinds is installed.
     pub fn wait_for<'a>(self: &Arc<Self>, kinds: impl IntoIterator<Item = &'a Gvk>) -> CrdWait {
-        let kinds: BTreeSet<GroupKind> = kinds.into_iter().map(Gvk::group_kind).collect();
+        let kinds: BTreeSet<GroupKind> = kinds.into_iter().map(GroupKind::of).collect();
         let established = self.established.subscribe();
         // No event follows for a CRD that is already established.
         let is_established = {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! registry ─▶ oci ─┐
-//! repository ─▶ git ┼─▶ ignore ─▶ Storage ─▶ Tree (builds)
+//! repository ─▶ git ┼─▶ Ignore ─▶ Storage ─▶ Tree (builds)
 //! HTTP ─▶ import ──┤                └──────▶ serve (third parties)
 //! directory ─▶ local┘
 //! ```
@@ -11,7 +11,6 @@
 mod checksum;
 pub mod git;
 mod go_words;
-pub mod ignore;
 pub mod import;
 mod local;
 pub mod oci;
@@ -21,4 +20,4 @@ mod storage;
 pub use checksum::ChecksumError;
 pub use go_words::not_reached;
 pub use local::{LocalArtifact, LocalChanges, LocalSource};
-pub use storage::{Files, Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};
+pub use storage::{Incoming, Owner, Retention, Storage, StorageError, Stored, Unverified};

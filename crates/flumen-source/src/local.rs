@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use flumen_archive::{Files, GIT_DIRECTORY, Ignore};
 use flumen_fs::DiskTree;
 use flumen_git::{GitReference, WorkTree};
 use flumen_oci::Digest;
@@ -20,10 +21,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::{
-    Files, Owner, Storage, StorageError, Stored,
-    ignore::{GIT_DIRECTORY, local_rules},
-};
+use crate::{Owner, Storage, StorageError, Stored};
 
 /// What stands for a reference in the revision of content that was never committed.
 const UNCOMMITTED: &str = "local";
@@ -74,7 +72,8 @@ impl LocalSource {
         spec_ignore: Option<&str>,
     ) -> Result<LocalArtifact, StorageError> {
         let files = Files { tree: &DiskTree, root: &self.directory };
-        let archive = storage.archive(files, &local_rules(files, spec_ignore)?)?;
+        let ignore = Ignore::of_working_directory(files, spec_ignore)?;
+        let archive = storage.archive(files, &ignore)?;
         let digest = archive.digest();
         // Without a commit that can be read there is still the content.
         let committed = self.committed_as(&digest, storage, spec_ignore).ok().flatten();
@@ -107,7 +106,8 @@ impl LocalSource {
             _ => {
                 let root = head.root.join(below);
                 let files = Files { tree: head.tree.as_ref(), root: &root };
-                storage.archive(files, &local_rules(files, spec_ignore)?)?.digest()
+                let ignore = Ignore::of_working_directory(files, spec_ignore)?;
+                storage.archive(files, &ignore)?.digest()
             }
         };
         let is_it = committed == *digest;

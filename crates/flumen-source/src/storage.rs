@@ -14,8 +14,6 @@
 //!
 //! All methods block. One process uses a directory at a time.
 
-mod archive;
-mod contents;
 mod error;
 mod incoming;
 mod owner;
@@ -31,29 +29,24 @@ use std::{
     time::SystemTime,
 };
 
+use flumen_archive::{ArchiveWriter, Budget, Contents, Files, Gzip, Ignore, pack_tree};
 use flumen_fs::Tree;
-use flumen_oci::{
-    Algorithm, Digest,
-    artifact::{Budget, Ignore},
-};
-
+use flumen_oci::{Algorithm, Digest};
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 pub use self::{
-    archive::Files,
     error::{StorageError, Unverified},
     incoming::Incoming,
     owner::Owner,
     retention::Retention,
 };
 use self::{
-    contents::Contents,
     owner::{BLOBS, TEMPORARY, TREES},
     unpacked::Unpacked,
 };
 use crate::checksum::Checksum;
 
-/// How much the content of an artifact may be, unless somebody says otherwise.
+/// Limits of the content of an artifact.
 const BUDGET: Budget = Budget { bytes: 1 << 30, files: 200_000 };
 
 /// Bytes that are unpacked without a file: most artifacts are no larger, and a file that is removed at once delays the
@@ -143,8 +136,9 @@ impl Storage {
         files: Files<'_>,
         ignore: &Ignore,
     ) -> Result<Incoming, StorageError> {
-        let writer = io::BufWriter::new(self.incoming()?);
-        let written = archive::write(files, ignore, self.budget, writer)?;
+        let mut writer = ArchiveWriter::new(Gzip::new(io::BufWriter::new(self.incoming()?)));
+        pack_tree(files, ignore, self.budget, &mut writer)?;
+        let written = writer.finish().and_then(Gzip::finish).map_err(StorageError::Archive)?;
         written.into_inner().map_err(|error| StorageError::Archive(error.into()))
     }
 
@@ -166,12 +160,12 @@ impl Storage {
         Incoming::new(&directory).map_err(at(&directory))
     }
 
-    /// Where the files of an archive go that is not stored as it is.
+    /// Sink for the files of an archive that is not stored as it is.
     pub(crate) fn unpacking(&self) -> Contents<SpooledTempFile> {
         Contents::new(spooled_tempfile_in(IN_MEMORY, self.root.join(TEMPORARY)))
     }
 
-    /// How much the content of an artifact may be.
+    /// Limits of the content of an artifact.
     pub const fn budget(&self) -> Budget {
         self.budget
     }

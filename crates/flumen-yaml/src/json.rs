@@ -1,134 +1,59 @@
-//! The same values as JSON: compact as Go's encoder prints it, or indented for people.
+//! The same values as JSON, as Go's encoder prints it.
 
 use crate::{
-    Canonical, EmitError, Entry, Map, Node, Scalar, Tag, Unprintable, Value, canonical,
-    emit::{Failure, Order, reread},
+    Canonical, EmitError, Entry, Node, Scalar, Tag, Unprintable, Value, canonical,
+    emit::{Failure, reread},
     number::push_json_float,
 };
 
 /// The value of `node` exactly as Go's `encoding/json` writes it: compact, keys sorted by bytes, and
 /// with `<`, `>` and `&` escaped.
 pub fn to_json(node: &Node) -> Result<String, EmitError> {
-    let mut printer = Printer { out: Vec::new(), layout: Layout::Compact, order: Order::default() };
-    printer.node(node, 0)?;
-    Ok(printer.finish())
+    let mut out = Vec::new();
+    print(&mut out, node)?;
+    Ok(String::from_utf8(out)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The value of `node` with one field a line, in the order in which the YAML output has them.
-pub fn to_json_pretty(node: &Node) -> Result<String, EmitError> {
-    let mut printer = Printer { out: Vec::new(), layout: Layout::Pretty, order: Order::default() };
-    printer.node(node, 0)?;
-    printer.out.push(b'\n');
-    Ok(printer.finish())
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Compact,
-    Pretty,
-}
-
-impl Layout {
-    const fn escapes(self) -> Escapes {
-        match self {
-            Self::Compact => Escapes::Html,
-            Self::Pretty => Escapes::None,
-        }
-    }
-}
-
-struct Printer {
-    out: Vec<u8>,
-    layout: Layout,
-    order: Order,
-}
-
-impl Printer {
-    fn finish(self) -> String {
-        String::from_utf8(self.out)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-    }
-
-    fn node(&mut self, node: &Node, depth: usize) -> Result<(), Failure> {
-        match &node.value {
-            Value::Map(map) => self.map(map, depth),
-            Value::Seq(items) => self.seq(items, depth),
-            Value::Scalar(scalar) => push_scalar(&mut self.out, scalar, self.layout.escapes())
-                .map_err(|reason| Failure::new(node.pos, reason)),
-        }
-    }
-
-    fn map(&mut self, map: &Map, depth: usize) -> Result<(), Failure> {
-        let entries = map.entries();
-        self.out.push(b'{');
-        match self.layout {
-            Layout::Compact => {
-                let mut sorted: Vec<&Entry> = entries.iter().collect();
-                sorted.sort_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
-                for (position, entry) in sorted.into_iter().enumerate() {
-                    self.entry(entry, position, depth)?;
+fn print(out: &mut Vec<u8>, node: &Node) -> Result<(), Failure> {
+    match &node.value {
+        Value::Map(map) => {
+            let mut entries: Vec<&Entry> = map.entries().iter().collect();
+            entries.sort_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
+            out.push(b'{');
+            for (index, entry) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
                 }
+                push_string(out, &entry.key, Escapes::Html);
+                out.push(b':');
+                print(out, &entry.value).map_err(|failure| failure.in_key(&entry.key))?;
             }
-            Layout::Pretty => {
-                let sorted = self.order.push(entries);
-                for position in 0..entries.len() {
-                    let entry = entries.get(self.order.index(&sorted, position));
-                    entry.map_or(Ok(()), |entry| self.entry(entry, position, depth))?;
+            out.push(b'}');
+        }
+        Value::Seq(items) => {
+            out.push(b'[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
                 }
-                self.order.pop(&sorted);
+                print(out, item).map_err(|failure| failure.in_index(index))?;
             }
+            out.push(b']');
         }
-        self.close(b'}', entries.is_empty(), depth);
-        Ok(())
+        Value::Scalar(scalar) => push_scalar(out, scalar, Escapes::Html)
+            .map_err(|reason| Failure::new(node.pos, reason))?,
     }
-
-    fn entry(&mut self, entry: &Entry, position: usize, depth: usize) -> Result<(), Failure> {
-        self.separate(position, depth + 1);
-        push_string(&mut self.out, &entry.key, self.layout.escapes());
-        self.out.extend_from_slice(if self.layout == Layout::Pretty { b": " } else { b":" });
-        self.node(&entry.value, depth + 1).map_err(|failure| failure.in_key(&entry.key))
-    }
-
-    fn seq(&mut self, items: &[Node], depth: usize) -> Result<(), Failure> {
-        self.out.push(b'[');
-        for (index, item) in items.iter().enumerate() {
-            self.separate(index, depth + 1);
-            self.node(item, depth + 1).map_err(|failure| failure.in_index(index))?;
-        }
-        self.close(b']', items.is_empty(), depth);
-        Ok(())
-    }
-
-    fn separate(&mut self, position: usize, depth: usize) {
-        if position > 0 {
-            self.out.push(b',');
-        }
-        self.line(depth);
-    }
-
-    fn close(&mut self, bracket: u8, empty: bool, depth: usize) {
-        if !empty {
-            self.line(depth);
-        }
-        self.out.push(bracket);
-    }
-
-    fn line(&mut self, depth: usize) {
-        if self.layout == Layout::Pretty {
-            self.out.push(b'\n');
-            self.out.extend(std::iter::repeat_n(b' ', depth * 2));
-        }
-    }
+    Ok(())
 }
 
-/// Which characters are escaped, beside those that must be.
+/// Characters that are escaped beside those that must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
     /// `<`, `>` and `&`, as Go's encoder does.
     Html,
     /// What breaks a line or must not stand in a text by the rules of YAML.
     Yaml,
-    None,
 }
 
 pub(crate) fn push_scalar(
@@ -207,14 +132,6 @@ mod tests {
         let expected = r#"{"a10":31,"a2":1e-7,"b":true,"l":[null,{},[]],"s":"\u003ca\u0026b\u003e\u2028\u0001\n\"\\é"}"#;
         let expected = expected.replace("é", "\u{7f}é");
         assert_eq!(to_json(&sample()), Ok(expected));
-    }
-
-    #[test]
-    fn pretty_follows_the_yaml_order() {
-        let expected = "{\n  \"a2\": 1e-7,\n  \"a10\": 31,\n  \"b\": true,\n  \"l\": [\n    null,\n    \
-                        {},\n    []\n  ],\n  \"s\": \
-                        \"<a&b>\\u2028\\u0001\\n\\\"\\\\\u{7f}é\"\n}\n";
-        assert_eq!(to_json_pretty(&sample()).as_deref(), Ok(expected));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use compose::{Events, events, read, read_lenient, read_resource};
 pub use emit::{EmitError, Unprintable, emit};
 pub use encoding::{decode, decode_text};
 pub use error::Error;
-pub use json::{to_json, to_json_pretty};
+pub use json::to_json;
 pub use node::{Entry, Map, Node, Pos, Scalar, Style, Tag, Value};
 pub use number::int_value;
 pub use parser::{Event, EventKind, Properties};

@@ -14,7 +14,7 @@ use flumen_testkit::repository_root;
 use serde_json::Value;
 
 /// The layer of each crate. A new crate must be placed here.
-const LAYERS: [(&str, u8); 35] = [
+const LAYERS: [(&str, u8); 36] = [
     // 0: stand-ins for published crates
     ("i18n-embed", 0),
     ("i18n-embed-fl", 0),
@@ -31,6 +31,7 @@ const LAYERS: [(&str, u8); 35] = [
     ("flumen-api", 1),
     // 2: engines
     ("flumen-fs", 2),
+    ("flumen-archive", 2),
     ("flumen-kustomize", 2),
     ("flumen-build", 2),
     ("flumen-diff", 2),

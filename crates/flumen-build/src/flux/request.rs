@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
 use flumen_api::{KustomizationSpec, SubstituteKind, SubstituteReference};
-use flumen_kustomize::RemoteTrees;
+use flumen_fs::RemoteTrees;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 

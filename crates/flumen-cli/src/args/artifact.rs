@@ -7,9 +7,10 @@ use std::{
 };
 
 use clap::Args;
+use flumen_archive::{Budget, Ignore};
 use flumen_oci::{
     Reference, Repository, Target,
-    artifact::{Budget, Identities, Ignore, PullOptions, Pulled, pull},
+    artifact::{Identities, PullOptions, Pulled, pull},
     client::{ClientOptions, Registry},
 };
 

@@ -6,10 +6,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use flumen_archive::PathOptions;
 use flumen_build::Inputs;
 use flumen_oci::{
     Reference, Target,
-    artifact::{self, Format, Metadata, Packed, Recipients, TreeOptions, pack_path, pack_text},
+    artifact::{self, Format, Metadata, Packed, Recipients, pack_path, pack_text},
     signature::{self, SignOptions},
 };
 use jiff::Timestamp;
@@ -333,8 +334,8 @@ impl ArtifactArgs {
 }
 
 impl TreeArgs {
-    fn options(&self, reproducible: bool) -> TreeOptions {
-        TreeOptions {
+    fn options(&self, reproducible: bool) -> PathOptions {
+        PathOptions {
             ignore: ignore(&self.ignore_paths),
             resolve_symlinks: self.resolve_symlinks,
             normalize_modes: reproducible,

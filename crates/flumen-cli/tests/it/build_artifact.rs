@@ -7,10 +7,7 @@ use std::{
     process::Command,
 };
 
-use flumen_oci::{
-    Digest,
-    artifact::{Budget, FileEntry, Sink, extract},
-};
+use flumen_archive::{Budget, FileEntry, Meter, Rules, Sink, UnpackOptions, unpack};
 
 use crate::{Scratch, binary, config_map};
 
@@ -34,8 +31,9 @@ impl Sink for Files {
 fn packed(scratch: &Scratch, archive: &str) -> Vec<(String, String)> {
     let bytes = fs::read(scratch.path().join(archive)).expect("an archive");
     let mut files = Files::default();
-    extract(&Digest::of(&bytes), &mut bytes.as_slice(), Budget::default(), &mut files)
-        .expect("it unpacks");
+    let options = UnpackOptions::gzip(archive, Rules::Flux);
+    let mut meter = Meter::new(Budget::default());
+    unpack(&mut bytes.as_slice(), &options, &mut meter, &mut files).expect("it unpacks");
     files.0
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, mem, time::Duration};
 use flumen_api::{ConditionStatus, Kustomization, READY, mark_reconciling, set_condition};
 use flumen_apply::{Change, Error};
 use flumen_kube::Cluster as _;
-use flumen_object::{Gvk, ObjectId};
+use flumen_object::{GroupKind, Gvk, ObjectId};
 use flumen_runtime::{Failure, Requeue};
 
 use super::{
@@ -90,7 +90,7 @@ impl Work<'_> {
         let kinds: BTreeSet<&Gvk> = objects.iter().map(|(_, gvk)| gvk).collect();
         let awaited = providers.describe(&name, kinds.iter().copied());
         let mut failure = apply_failure(error, &format!("{error}; {awaited}"), changes, retry);
-        let missed = kinds.iter().map(|gvk| gvk.group_kind()).collect();
+        let missed = kinds.iter().copied().map(GroupKind::of).collect();
         providers.miss(&name, missed);
         self.kustomize.runtime.watcher.crds.need();
         // A CRD that was established between the last look and now has triggered nothing.

@@ -117,7 +117,7 @@ impl Providers {
         let state = self.state();
         let kinds: BTreeSet<&Gvk> = kinds.collect();
         let parts = kinds.into_iter().map(|gvk| {
-            let known = state.of_builds.of.get(&gvk.group_kind());
+            let known = state.of_builds.of.get(&GroupKind::of(gvk));
             let known = known.or_else(|| state.of_inventories.of.get(&definition_name(gvk)));
             let others: Vec<String> = known
                 .into_iter()
@@ -240,10 +240,10 @@ mod tests {
     #[test]
     fn who_gave_up_is_known_until_the_next_pass() {
         let providers = Providers::default();
-        let kind = gvk("Widget").group_kind();
+        let kind = GroupKind::of(&gvk("Widget"));
         providers.miss(&name("app"), [kind.clone()].into());
         assert_eq!(providers.missing(&kind), [name("app")]);
-        assert!(providers.missing(&gvk("Gadget").group_kind()).is_empty());
+        assert!(providers.missing(&GroupKind::of(&gvk("Gadget"))).is_empty());
         providers.miss(&name("app"), BTreeSet::new());
         assert!(providers.missing(&kind).is_empty());
     }

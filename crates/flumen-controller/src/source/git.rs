@@ -9,14 +9,13 @@ use flumen_api::{
     Artifact, ConditionStatus, GitRepository, Kind as _, LocalReference, condition,
     delete_condition, modern_revision, set_condition,
 };
+use flumen_archive::{Budget, Files, Ignore};
 use flumen_fs::Tree;
 use flumen_git::Limits;
-use flumen_oci::artifact::Budget;
 use flumen_runtime::{Failure, ReferenceError, Requeue, Severity, secret};
 use flumen_source::{
-    Files, Storage, Stored,
+    Storage, Stored,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, include},
-    ignore,
 };
 use tokio::task::spawn_blocking;
 
@@ -213,7 +212,8 @@ async fn store(
             let message = format!("unable to archive artifact to storage: {error}");
             failed(STORAGE_FAILED, "ArchiveOperationFailed", message)
         };
-        let rules = ignore::rules(files, spec_ignore.as_deref()).map_err(not_stored)?;
+        let rules = Ignore::of_source(files, spec_ignore.as_deref());
+        let rules = rules.map_err(|error| not_stored(error.into()))?;
         let file = format!("{}.tar.gz", checkout.commit);
         storage.put(&owner, &file, files, &rules).map_err(not_stored)
     });

@@ -2,10 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use flumen_oci::{
-    Digest,
-    artifact::{ArchiveWriter, Gzip},
-};
+use flumen_archive::{ArchiveWriter, Gzip};
+use flumen_oci::Digest;
 use flumen_testkit::GitServer;
 use serde_json::{Value, json};
 

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use flumen_archive::PathOptions;
 use flumen_controller::{Options, RunError};
 use flumen_kube::{
     Client, Cluster as _, ConnectOptions, ListOptions, ObjectName, PatchType, Resource,
@@ -15,7 +16,7 @@ use flumen_kube::{
 use flumen_object::Gvk;
 use flumen_oci::{
     Repository,
-    artifact::{Metadata, TreeOptions, pack_path},
+    artifact::{Metadata, pack_path},
     client::{ClientOptions, Registry},
 };
 use flumen_testkit::{EmbeddedRegistry, KubeCluster, KubeProxy, PATIENCE};
@@ -158,7 +159,7 @@ impl Stage {
         let options = ClientOptions { insecure: true, ..ClientOptions::default() };
         let registry = Registry::new(self.registry.host(), &options).expect("a registry");
         let repository = Repository::Remote(registry.repository(&self.namespace));
-        let packed = pack_path(tree.path(), &TreeOptions::default(), &metadata).expect("packed");
+        let packed = pack_path(tree.path(), &PathOptions::default(), &metadata).expect("packed");
         let pushed = self.runtime.block_on(packed.push(&repository, Some("latest")));
         pushed.expect("pushed").to_string()
     }

@@ -31,22 +31,11 @@ pub fn assess_job(object: &Node, now: Timestamp) -> Result<Health, Error> {
 
 /// The rule of the libraries, to which a Job is in order once it runs.
 pub(crate) fn job(facts: &Facts<'_>) -> Health {
-    by_library(facts, false)
-}
-
-/// The same where a suspended Job, too, is in order.
-pub(crate) fn sigs_job(facts: &Facts<'_>) -> Health {
-    by_library(facts, is_suspended(facts.object))
-}
-
-fn by_library(facts: &Facts<'_>, may_rest: bool) -> Health {
     let counts = Counts::of(facts);
-    let ended = facts.conditions.iter().find_map(|condition| {
-        if may_rest && condition.is("Suspended", "True") {
-            return Some(suspended());
-        }
-        counts.ended(&condition.kind, &condition.status)
-    });
+    let ended = facts
+        .conditions
+        .iter()
+        .find_map(|condition| counts.ended(&condition.kind, &condition.status));
     match ended {
         Some(health) => health,
         None if counts.started => Health::current(counts.progress()),

@@ -1,6 +1,6 @@
 //! The verdict on objects of every kind that has a rule.
 
-use flumen_health::{Error, Health, assess, assess_job, assess_sigs, augment};
+use flumen_health::{Error, Health, assess, assess_job};
 use flumen_yaml::Node;
 use jiff::Timestamp;
 
@@ -284,7 +284,7 @@ fn pods() {
 }
 
 #[test]
-fn jobs_to_the_libraries_and_to_those_who_wait() {
+fn jobs_to_the_library_and_to_those_who_wait() {
     let ended = |kind: &str| {
         format!(
             "spec: {{completions: 4}}, status: {{failed: 1, succeeded: 3,
@@ -297,52 +297,26 @@ fn jobs_to_the_libraries_and_to_those_who_wait() {
             .to_owned();
     let progress = "Job in progress. success:0, active: 2, failed: 0";
     let unstarted = "InProgress: Job not started | JobNotStarted";
-    for (fields, library, sigs, waiting) in [
-        (ended("Complete"), "Current: Job Completed. succeeded: 3/4", "", ""),
-        (ended("Failed"), "Failed: Job Failed. failed: 1/4 | JobFailed", "", ""),
+    for (fields, library, waiting) in [
+        (ended("Complete"), "Current: Job Completed. succeeded: 3/4", ""),
+        (ended("Failed"), "Failed: Job Failed. failed: 1/4 | JobFailed", ""),
         (
             "spec: {parallelism: 2}".to_owned(),
             unstarted,
-            "",
             "InProgress: Job not started. active: 0/2 | JobNotStarted",
         ),
         (
             running,
             &format!("Current: {progress}"),
-            "",
             &format!("InProgress: {progress} | JobInProgress"),
         ),
-        (suspended, unstarted, "Current: Job is suspended", "Current: Job is suspended"),
+        (suspended, unstarted, "Current: Job is suspended"),
     ] {
         let object = format!("{{apiVersion: batch/v1, kind: Job, {fields}}}");
         check_by(assess, &object, library);
-        check_by(assess_sigs, &object, if sigs.is_empty() { library } else { sigs });
         check_by(assess_job, &object, if waiting.is_empty() { library } else { waiting });
     }
     let behind = "{apiVersion: batch/v1, kind: Job, metadata: {generation: 2},
         status: {observedGeneration: 1}}";
     check_by(assess_job, behind, "InProgress: Job not started. active: 0/1 | JobNotStarted");
-}
-
-#[test]
-fn conditions_are_completed_by_the_verdict() {
-    let augmented = |conditions: &str| {
-        let pod = format!(
-            "{{apiVersion: v1, kind: Pod, status: {{phase: Running, conditions: [{conditions}]}}}}"
-        );
-        match augment(&node(&pod), now()) {
-            Err(error) => error.to_string(),
-            Ok(found) => {
-                let found =
-                    found.iter().map(|it| format!("{}={}({})", it.kind, it.status, it.reason));
-                found.collect::<Vec<_>>().join(" ")
-            }
-        }
-    };
-    assert_eq!(augmented(""), "Reconciling=True(PodRunningNotReady)");
-    let other = "{type: Ready, status: 'False', reason: No}";
-    assert_eq!(augmented(other), "Ready=False(No) Reconciling=True(PodRunningNotReady)");
-    let before = "{type: Reconciling, status: 'False', reason: Old}";
-    assert_eq!(augmented(before), "Reconciling=True(PodRunningNotReady)");
-    assert_eq!(augmented("{status: 'False'}"), "condition type does not have the expected type");
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use flumen_expr::parse_go_duration;
+
 /// Why this is no schedule, in the words of the server's parser.
 pub(super) fn problem(schedule: &str) -> Option<String> {
     let mut spec = schedule;
@@ -125,25 +127,9 @@ fn descriptor_problem(text: &str, name: &str) -> Option<String> {
     let Some(duration) = name.strip_prefix("every ") else {
         return Some(format!("unrecognized descriptor: {text}"));
     };
-    let valid = !duration.is_empty() && is_duration(duration);
-    (!valid)
+    parse_go_duration(duration)
+        .is_err()
         .then(|| format!("failed to parse duration {text}: time: invalid duration {duration:?}"))
-}
-
-/// Numbers with units, as Go writes durations.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        if digits == 0 {
-            return false;
-        }
-        rest = &rest[digits..];
-        let units = ["ns", "us", "µs", "ms", "s", "m", "h"];
-        let Some(unit) = units.iter().find(|unit| rest.starts_with(**unit)) else { return false };
-        rest = &rest[unit.len()..];
-    }
-    true
 }
 
 #[cfg(test)]

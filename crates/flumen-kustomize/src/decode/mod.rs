@@ -15,7 +15,6 @@ use std::path::Path;
 
 use flumen_yaml::{Budget, Node, Pos, Scalar, Style, Tag, Text, Value as Tree};
 
-pub use self::problem::nearest;
 pub(crate) use self::problem::{Found, Problem};
 use crate::{
     content::Content,

@@ -4,13 +4,13 @@
 //! no key is not repeated.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flumen_fs::printable;
 use flumen_yaml::{Node, Style, Text};
 
 use crate::{
     content::Content,
     error::{Context, Error, Result},
     kustomization::fields::{GeneratorArgs, Located},
-    loader::printable,
     scalar::{self, new_string},
     transform::Scene,
 };

@@ -7,6 +7,7 @@ mod typed;
 
 use std::{path::Path, sync::Arc};
 
+use flumen_expr::nearest;
 use flumen_fs::FsError;
 use flumen_yaml::{Map, Node};
 
@@ -15,7 +16,7 @@ pub use self::typed::typed_kustomization;
 use self::{fields::Kustomization, tables::Legacy};
 use crate::{
     aside::Aside,
-    decode::{Mode, decode, first_document, is_same_folded, nearest},
+    decode::{Mode, decode, first_document, is_same_folded},
     error::{Context, Error, Result},
     loader::{File, Loader},
 };

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use flumen_expr::nearest;
 use flumen_fs::{FsError, Tree};
 
 use super::LoadRestriction;
-use crate::{decode::nearest, error::Error};
+use crate::error::Error;
 
 /// A file that a kustomization names and that could not be read.
 pub(super) fn unreadable(

@@ -1,15 +1,26 @@
 //! Recognising what is not on this machine, and fetching it where the caller allows that.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::fmt::Write as _;
 
+use flumen_fs::{RemoteError, RemoteTree, printable};
 use sha2::{Digest as _, Sha256};
 
 use super::{File, Shared, repository::Repository};
 use crate::{
     content::Content,
     error::{Error, Result},
-    remote::{RemoteError, RemoteSource, RemoteTree},
 };
+
+/// Something remote that a build used, and its state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RemoteSource {
+    /// URL without credentials.
+    pub url: String,
+    /// Branch, tag or commit that was asked for; `None` for files and default branches.
+    pub reference: Option<String>,
+    /// Commit of a repository, `sha256:…` of a file.
+    pub revision: String,
+}
 
 /// Whether `path` names a file on a web server. Local files of that name are not considered.
 pub(super) fn is_url(path: &str) -> bool {
@@ -91,22 +102,6 @@ fn private_if_changed(error: Error, path: &str, shown: &str) -> Error {
     if shown == path { error } else { error.keep_private() }
 }
 
-/// A path for messages: without user, password and query, which may hold secrets.
-pub(crate) fn printable(path: &str) -> Cow<'_, str> {
-    let Some((scheme, rest)) = path.split_once("://") else { return Cow::Borrowed(path) };
-    let shown = rest.split_once('?').map_or(rest, |(shown, _)| shown);
-    let host_end = shown.find('/').unwrap_or(shown.len());
-    let shown = match shown.get(..host_end).and_then(|host| host.rfind('@')) {
-        Some(at) => shown.get(at + 1..).unwrap_or_default(),
-        None => shown,
-    };
-    if shown.len() == rest.len() {
-        Cow::Borrowed(path)
-    } else {
-        format!("{scheme}://{shown}").into()
-    }
-}
-
 pub(super) fn strip_prefix_folded<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let start = text.get(..prefix.len())?;
     if start.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
@@ -158,12 +153,5 @@ mod tests {
         check("ext::sh -c x", false);
         check("github.com/org/repo/../../..", false);
         check("git@host:a//..", false);
-    }
-
-    #[test]
-    fn secrets_in_urls_are_not_shown() {
-        assert_eq!(printable("https://me:pw@host/a?token=x"), "https://host/a");
-        assert_eq!(printable("https://host/a@b"), "https://host/a@b");
-        assert_eq!(printable("git@host:a/b"), "git@host:a/b");
     }
 }

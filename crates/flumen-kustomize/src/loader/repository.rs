@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use flumen_fs::clean;
+use flumen_expr::GoDuration;
+use flumen_fs::{RepositoryRequest, clean};
 
 use super::remote::strip_prefix_folded;
-use crate::remote::RepositoryRequest;
 
 /// A repository, and a directory inside.
 #[derive(Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Query {
         let reference = value("ref").or_else(|| value("version"));
         let timeout = value("timeout").and_then(|text| match text.parse::<u32>() {
             Ok(seconds) => Some(Duration::from_secs(seconds.into())),
-            Err(_) => go_duration(&text),
+            Err(_) => text.parse().ok().map(|GoDuration(timeout)| timeout),
         });
         Some(Self { reference, timeout: timeout.filter(|timeout| !timeout.is_zero()) })
     }
@@ -173,30 +173,6 @@ fn unescape(text: &str) -> Option<String> {
         });
     }
     Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A duration such as `1m30s` or `1.5h`.
-fn go_duration(text: &str) -> Option<Duration> {
-    let mut seconds = 0.0;
-    let mut rest = text.strip_prefix('+').unwrap_or(text);
-    while !rest.is_empty() {
-        let number_end = rest.find(|c: char| c != '.' && !c.is_ascii_digit())?;
-        let (number, after) = rest.split_at(number_end);
-        let unit_end = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_end);
-        let factor = match unit {
-            "ns" => 1e-9,
-            "us" | "µs" | "μs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return None,
-        };
-        seconds += number.parse::<f64>().ok()? * factor;
-        rest = after;
-    }
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod run;
 
 use std::{path::Path, sync::Arc};
 
+use flumen_expr::nearest;
 use flumen_yaml::Text;
 
 use self::config::{
@@ -17,7 +18,7 @@ use self::config::{
 pub(crate) use self::run::check_unchanged;
 use crate::{
     content::Content,
-    decode::{Mode, Result as Read, Value, WHILE_DECODING, decode, decode_file, nearest},
+    decode::{Mode, Result as Read, Value, WHILE_DECODING, decode, decode_file},
     error::{Context, Error, Result},
     generate::IamPolicyArgs,
     kustomization::fields::{GeneratorArgs, Located, Patch, ReplacementField},

@@ -10,11 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Metadata, PullOptions, TreeOptions, pack_path,
-    read::Found,
-    unpack::{Compression, FileEntry, Meter, Rules, Sink, unpack},
-};
+use flumen_archive::{FileEntry, Meter, PathOptions, Rules, Sink, UnpackOptions, unpack};
+
+use super::{Metadata, PullOptions, layer::name_of, pack_path, read::Found};
 use crate::{Digest, Hasher, Repository, Result, Target, digest::Algorithm};
 
 /// A file that is not the same on both sides.
@@ -47,7 +45,7 @@ pub async fn compare_with_path(
     from: &Repository,
     target: &Target,
     path: &Path,
-    tree: &TreeOptions,
+    tree: &PathOptions,
     options: &PullOptions,
 ) -> Result<Vec<Change>> {
     let metadata = Metadata {
@@ -61,14 +59,9 @@ pub async fn compare_with_path(
     let remote = found.read(from, options, Listing::default()).await?;
     let mut local = Listing::default();
     if let Some((layer, bytes)) = packed.blobs.first() {
-        let mut meter = Meter::new(options.budget);
-        unpack(
-            &layer.digest,
-            (Compression::Gzip, Rules::Strict),
-            &mut &**bytes,
-            &mut meter,
-            &mut local,
-        )?;
+        let archive = name_of(&layer.digest);
+        let unpacking = UnpackOptions::gzip(&archive, Rules::Strict);
+        unpack(&mut &**bytes, &unpacking, &mut Meter::new(options.budget), &mut local)?;
     }
     Ok(changes(&remote, &local))
 }

@@ -1,94 +1,24 @@
-//! The bytes of a layer: a tar archive in gzip, the same for the same content on any machine.
-//!
-//! Nothing about the machine enters: owners and times are zero, the gzip header names no file, no
-//! time and no system, and the compressor is part of this program.
+//! The bytes of a layer and the digest of the archive in it.
 
-use std::{fmt, io, path::Path};
+use std::io;
 
-use flate2::{Compression, GzBuilder, write::GzEncoder};
-use tar::{EntryType, Header};
+use flumen_archive::{ArchiveWriter, Budget, Gzip, PackError, UnpackError};
 
-use crate::{Digest, Hasher, digest::Algorithm};
+use crate::{Descriptor, Digest, Hasher, Result, digest::Algorithm};
 
-/// Writes a tar archive entry by entry.
-pub struct ArchiveWriter<W: io::Write>(tar::Builder<W>);
-
-impl<W: io::Write> ArchiveWriter<W> {
-    pub fn new(into: W) -> Self {
-        Self(tar::Builder::new(into))
-    }
-
-    /// Adds a directory; its name has no slash at the end, as Flux writes it.
-    pub fn directory(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        self.entry(EntryType::Directory, path, mode, &[])
-    }
-
-    pub fn file(&mut self, path: &Path, mode: u32, content: &[u8]) -> io::Result<()> {
-        self.entry(EntryType::Regular, path, mode, content)
-    }
-
-    fn entry(
-        &mut self,
-        entry_type: EntryType,
-        path: &Path,
-        mode: u32,
-        content: &[u8],
-    ) -> io::Result<()> {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(entry_type);
-        header.set_mode(mode);
-        header.set_uid(0);
-        header.set_gid(0);
-        header.set_mtime(0);
-        header.set_size(content.len() as u64);
-        self.0.append_data(&mut header, path, content)
-    }
-
-    /// Ends the archive and gives back where it was written to.
-    pub fn finish(self) -> io::Result<W> {
-        self.0.into_inner()
-    }
+/// Returns the name of a layer in messages.
+pub(super) fn name_of(digest: &Digest) -> String {
+    format!("layer {digest}")
 }
 
-impl<W: io::Write> fmt::Debug for ArchiveWriter<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ArchiveWriter")
+/// Refuses a layer that is larger than its content may be.
+pub(super) fn check_size(layer: &Descriptor, budget: Budget) -> Result<(), UnpackError> {
+    if layer.size > budget.bytes {
+        let archive = name_of(&layer.digest);
+        return Err(UnpackError::TooLarge { archive, limit: budget.bytes });
     }
+    Ok(())
 }
-
-/// Compresses an archive.
-#[derive(Debug)]
-pub struct Gzip<W: io::Write>(GzEncoder<W>);
-
-impl<W: io::Write> Gzip<W> {
-    pub fn new(into: W) -> Self {
-        let header = GzBuilder::new().mtime(0).operating_system(UNKNOWN_SYSTEM);
-        Self(header.write(into, Compression::new(LEVEL)))
-    }
-
-    pub fn finish(self) -> io::Result<W> {
-        self.0.finish()
-    }
-}
-
-impl<W: io::Write> io::Write for Gzip<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // All of it, so that the pieces that the compressor sees depend on the content alone.
-        self.0.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        // Flushing would end a block early and change the bytes.
-        Ok(())
-    }
-}
-
-/// What RFC 1952 calls an unknown system.
-const UNKNOWN_SYSTEM: u8 = 255;
-
-/// Changing it changes every digest.
-const LEVEL: u32 = 6;
 
 /// A finished layer.
 #[derive(Debug)]
@@ -98,18 +28,19 @@ pub(super) struct Layer {
     pub(super) diff_id: Digest,
 }
 
-/// Writes a layer entry by entry.
 pub(super) type LayerWriter = ArchiveWriter<HashingGzip>;
 
-impl LayerWriter {
-    pub(super) fn of_layer() -> Self {
+impl Layer {
+    /// Makes a layer of the entries that `fill` writes.
+    pub(super) fn of(fill: impl FnOnce(&mut LayerWriter) -> Result<(), PackError>) -> Result<Self> {
         let hasher = Hasher::new(Algorithm::Sha256);
-        Self::new(HashingGzip { gzip: Gzip::new(Vec::new()), hasher })
-    }
-
-    pub(super) fn into_layer(self) -> io::Result<Layer> {
-        let HashingGzip { gzip, hasher } = self.finish()?;
-        Ok(Layer { bytes: gzip.finish()?, diff_id: hasher.finish() })
+        let mut writer = LayerWriter::new(HashingGzip { gzip: Gzip::new(Vec::new()), hasher });
+        fill(&mut writer)?;
+        let finish = || -> io::Result<Self> {
+            let HashingGzip { gzip, hasher } = writer.finish()?;
+            Ok(Self { bytes: gzip.finish()?, diff_id: hasher.finish() })
+        };
+        Ok(finish().map_err(PackError::Write)?)
     }
 }
 
@@ -133,45 +64,16 @@ impl io::Write for HashingGzip {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
+    use std::{io::Read as _, path::Path};
 
     use super::*;
 
-    fn layer(files: &[(&str, &[u8])]) -> Layer {
-        let mut writer = LayerWriter::of_layer();
-        for (path, content) in files {
-            writer.file(Path::new(path), 0o600, content).expect("written");
-        }
-        writer.into_layer().expect("finished")
-    }
-
     #[test]
-    fn the_header_says_nothing_about_the_machine() {
-        let layer = layer(&[("all.yaml", b"a: b\n")]);
-        assert_eq!(layer.bytes[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+    fn the_digest_is_that_of_the_archive() {
+        let file = |writer: &mut LayerWriter| Ok(writer.file(Path::new("a"), 0o600, b"a: b\n")?);
+        let layer = Layer::of(file).expect("finished");
         let mut archive = Vec::new();
         flate2::read::GzDecoder::new(&*layer.bytes).read_to_end(&mut archive).expect("gzip");
         assert_eq!(Digest::of(&archive), layer.diff_id);
-    }
-
-    #[test]
-    fn the_bytes_are_these_and_no_others() {
-        // A digest that changes here changes for every user: their artifacts get new names.
-        let lines = (0..2_000).map(|line| format!("key-{line}: value {}\n", line * line));
-        let content: String = lines.collect();
-        let layer = layer(&[("all.yaml", content.as_bytes())]);
-        assert_eq!(
-            Digest::of(&layer.bytes).to_string(),
-            "sha256:3dd5eca5292a9737821ec39c09af1c217bc12914abaf98e4b3aae9ffac7d112e"
-        );
-    }
-
-    #[test]
-    fn long_names_are_kept() {
-        let name = format!("{}/file.yaml", "directory/".repeat(40));
-        let layer = layer(&[(&name, b"x")]);
-        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&*layer.bytes));
-        let entry = archive.entries().expect("archive").next().expect("one").expect("entry");
-        assert_eq!(entry.path().expect("path"), Path::new(&name.replace("//", "/")));
     }
 }

@@ -6,11 +6,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use serde_json::json;
 
-use super::{
-    Format, Metadata, annotations,
-    encryption::Recipients,
-    layer::{Layer, LayerWriter},
-};
+use super::{Format, Metadata, annotations, encryption::Recipients, layer::Layer};
 use crate::{
     BlobStream, Descriptor, Digest, Error, Manifest, RawManifest, Repository, Result, Watch,
     media_type, send::send,
@@ -98,15 +94,12 @@ fn pack(
     metadata: &Metadata,
     extra: &[(&str, &str)],
 ) -> Result<Packed> {
-    let mut writer = LayerWriter::of_layer();
-    let written = (|| {
+    let layer = Layer::of(|writer| {
         if format == Format::Flux {
             writer.directory(Path::new("."), DIRECTORY_MODE)?;
         }
-        writer.file(Path::new(name), FILE_MODE, content)?;
-        writer.into_layer()
-    })();
-    let layer = written.map_err(Error::packing)?;
+        Ok(writer.file(Path::new(name), FILE_MODE, content)?)
+    })?;
     if format == Format::Flux {
         return flux(layer, metadata);
     }

@@ -6,13 +6,14 @@ use std::{
 };
 
 use bytes::Bytes;
+use flumen_archive::{Budget, Directory, FileEntry, Sink as _};
 
 use super::{
-    About, Budget, Identities,
+    About, Identities,
+    checksum::Checksummed,
+    layer::name_of,
     pack::FILE,
     read::{Found, Layout},
-    sink::Directory,
-    unpack::{FileEntry, Sink as _, written},
 };
 use crate::{Digest, Error, RawManifest, Repository, Result, Target, Watch};
 
@@ -83,15 +84,17 @@ pub async fn pull_to_dir(
             content.file(&entry, &mut &*plain).map_err(unusable)?;
         }
         Layout::Text { checksum, .. } => {
-            content = found.read(from, options, content.with_checksum()).await?;
-            check(content.checksum().as_ref(), checksum, digest)?;
+            let read = found.read(from, options, Checksummed::new(content)).await?;
+            let (unpacked, actual) = read.finish();
+            check(&actual, checksum, digest)?;
+            content = unpacked;
         }
         _ => content = found.read(from, options, content).await?,
     }
     if content.files().is_empty() {
         return Err(Error::NotManifests { digest: digest.clone(), found: "empty".to_owned() });
     }
-    content.settle().map_err(|(path, error)| written(digest, &path, error))?;
+    content.settle(&name_of(digest))?;
     move_tree(staging.path(), dir)?;
     Ok(PulledFiles {
         digest: found.digest,
@@ -121,7 +124,7 @@ impl Found {
             text = decrypt(&text, identities, digest)?;
         }
         if let Layout::Text { checksum, .. } = &self.layout {
-            check(Some(&Digest::of(&text)), checksum, digest)?;
+            check(&Digest::of(&text), checksum, digest)?;
         }
         Ok(text)
     }
@@ -134,8 +137,8 @@ fn decrypt(secret: &[u8], identities: &Identities, digest: &Digest) -> Result<Ve
     })
 }
 
-fn check(actual: Option<&Digest>, checksum: &str, digest: &Digest) -> Result<()> {
-    if actual.map(Digest::hex) != Some(checksum) {
+fn check(actual: &Digest, checksum: &str, digest: &Digest) -> Result<()> {
+    if actual.hex() != checksum {
         return Err(Error::ChecksumMismatch { digest: digest.clone() });
     }
     Ok(())

@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use flumen_archive::{
+    Compression, EntryLimits, FileEntry, Meter, Rules, Sink, UnpackError, UnpackOptions, safe_path,
+    unpack,
+};
+
 use super::{
     PullOptions, annotations,
-    sink::Text,
+    layer::{check_size, name_of},
+    text::Text,
     transfer::read_blocking,
-    unpack::{Compression, FileEntry, Meter, Rules, Sink, safe_path, unpack},
 };
 use crate::{
     Descriptor, Digest, Document, Error, Index, Manifest, RawManifest, Repository, Result, Target,
@@ -110,21 +115,23 @@ impl Found {
         let mut meter = Meter::new(*budget);
         if let Layout::Files(files) = &self.layout {
             for (path, layer) in files {
-                meter.charge(layer.size, &layer.digest)?;
-                meter.reserve(path, &layer.digest)?;
+                let archive = name_of(&layer.digest);
+                meter.charge(&archive, layer.size)?;
+                meter.reserve(&archive, path)?;
                 if !sink.wants(path) {
                     continue;
                 }
-                let (path, digest) = (path.clone(), layer.digest.clone());
+                let path = path.clone();
                 watch.found(layer.size);
                 let content = watch.over(from.blob(layer).await?);
                 sink = read_blocking(content, move |content| {
                     let entry = FileEntry { path: &path, mode: DEFAULT_MODE };
-                    sink.file(&entry, content).map_err(|source| Error::InvalidArchive {
-                        digest,
-                        reason: source.to_string(),
-                    })?;
-                    Ok(sink)
+                    match sink.file(&entry, content) {
+                        Ok(()) => Ok(sink),
+                        Err(error) => {
+                            Err(UnpackError::Invalid { archive, reason: error.to_string() }.into())
+                        }
+                    }
                 })
                 .await?;
             }
@@ -137,14 +144,14 @@ impl Found {
         };
         let layer = self.first_layer()?;
         // What is larger than its content may be does not have to come first.
-        if layer.size > budget.bytes {
-            return Err(Error::OverBudget { digest: layer.digest.clone(), limit: budget.bytes });
-        }
-        let digest = layer.digest.clone();
+        check_size(layer, *budget)?;
+        let archive = name_of(&layer.digest);
         watch.found(layer.size);
         let content = watch.over(from.blob(layer).await?);
         read_blocking(content, move |content| {
-            unpack(&digest, (compression, Rules::Strict), content, &mut meter, &mut sink)?;
+            let options = UnpackOptions::gzip(&archive, Rules::Strict);
+            let options = UnpackOptions { compression, ..options };
+            unpack(content, &options, &mut meter, &mut sink)?;
             Ok(sink)
         })
         .await
@@ -211,7 +218,7 @@ impl Layout {
         let mut files = Vec::with_capacity(manifest.layers.len());
         for layer in &manifest.layers {
             let Some(title) = layer.annotations.get(annotations::TITLE) else { continue };
-            let path = safe_path(title.as_bytes(), &layer.digest)?;
+            let path = path_of(title, layer)?;
             if layer.annotations.get(ORAS_UNPACK).is_some_and(|value| value == "true") {
                 return Err(unsupported(layer));
             }
@@ -233,7 +240,7 @@ impl Layout {
             Some(title) => title.clone(),
             None => format!("manifest.{extension}"),
         };
-        let path = safe_path(name.as_bytes(), &layer.digest)?;
+        let path = path_of(&name, layer)?;
         Ok(Self::Files(vec![(path, layer.clone())]))
     }
 }
@@ -249,6 +256,11 @@ fn compression_of(media_type: &str) -> Option<Compression> {
         "" => Some(Compression::None),
         _ => None,
     }
+}
+
+/// Returns the path of the file that a layer holds.
+fn path_of(name: &str, layer: &Descriptor) -> Result<PathBuf> {
+    Ok(safe_path(&name_of(&layer.digest), name.as_bytes(), &EntryLimits::default())?)
 }
 
 fn unsupported(layer: &Descriptor) -> Error {

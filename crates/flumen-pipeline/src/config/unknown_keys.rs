@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flumen_kustomize::nearest;
+use flumen_expr::nearest;
 use schemars::Schema;
 use serde_json::Value;
 

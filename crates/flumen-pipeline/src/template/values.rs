@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use flumen_kustomize::nearest;
+use flumen_expr::nearest;
 use flumen_yaml::{Entry, Map, Node, Scalar, Value};
 
 /// The values of one install, below the root `.install`:

@@ -3,14 +3,15 @@
 use std::{collections::BTreeMap, io::Write as _, path::Path, sync::Arc};
 
 use flumen_api::LayerOperation;
+use flumen_archive::{Files, Ignore, PackError};
 use flumen_oci::{
     Descriptor, Target,
     artifact::{Image, extract_layer},
 };
 use futures_util::TryStreamExt as _;
 
-use super::{Error, Remote, Resolved, error::words};
-use crate::{Files, Storage, StorageError, Stored, ignore};
+use super::{Error, Remote, Resolved};
+use crate::{Storage, StorageError, Stored};
 
 /// The name under which the current artifact is published, whatever it is.
 const LATEST: &str = "latest.tar.gz";
@@ -85,7 +86,7 @@ impl Remote<'_> {
         let work = move || {
             let tree = unpacked.finish().map_err(|error| archive(&StorageError::Archive(error)))?;
             let files = Files { tree: &tree, root: Path::new("/") };
-            let ignore = ignore::rules(files, rules.as_deref())
+            let ignore = Ignore::of_source(files, rules.as_deref())
                 .map_err(|error| Error::Ignore { reason: error.to_string() })?;
             storage.put(&owner, &file_name, files, &ignore).map_err(|error| archive(&error))
         };
@@ -102,7 +103,7 @@ impl Remote<'_> {
     ) -> Result<Stored, Error> {
         let failed = |error: flumen_oci::Error| Error::Copy { reason: self.words(&error) };
         if layer.size > storage.budget().bytes {
-            return Err(Error::Copy { reason: StorageError::TooLarge.to_string() });
+            return Err(Error::Copy { reason: PackError::TooLarge.to_string() });
         }
         let mut content = self.repository.blob(layer).await.map_err(failed)?;
         let mut incoming = storage.incoming().map_err(|error| archive(&error))?;
@@ -121,9 +122,5 @@ impl Remote<'_> {
 }
 
 fn archive(error: &StorageError) -> Error {
-    let reason = match error {
-        StorageError::Unpack(error) => words(error, false),
-        error => error.to_string(),
-    };
-    Error::Archive { reason }
+    Error::Archive { reason: error.to_string() }
 }

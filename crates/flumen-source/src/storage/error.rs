@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use flumen_fs::FsError;
+use flumen_archive::{PackError, UnpackError};
 use flumen_oci::Digest;
 use thiserror::Error;
 
@@ -22,11 +22,7 @@ pub enum StorageError {
     #[error("`{}` is used by another process", path.display())]
     InUse { path: PathBuf },
     #[error(transparent)]
-    Content(#[from] FsError),
-    #[error("`{path}` lies too deep")]
-    TooDeep { path: String },
-    #[error("there is more than an artifact may hold")]
-    TooLarge,
+    Pack(#[from] PackError),
     #[error("the archive cannot be written: {0}")]
     Archive(#[source] io::Error),
     #[error("artifact {digest} is not in storage")]
@@ -34,7 +30,7 @@ pub enum StorageError {
     #[error("artifact {digest} is damaged")]
     Damaged { digest: Digest },
     #[error(transparent)]
-    Unpack(#[from] flumen_oci::Error),
+    Unpack(#[from] UnpackError),
 }
 
 /// Why a published artifact does not count; the words are Flux's where it has some.

@@ -8,16 +8,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use flumen_oci::{
-    Digest, Hasher,
-    artifact::{Budget, extract},
+use flumen_archive::{
+    Budget, Contents, ContentsIndex, ContentsTree, Meter, Rules, UnpackOptions, unpack,
 };
+use flumen_oci::{Digest, Hasher};
 use tempfile::NamedTempFile;
 
-use super::{
-    StorageError, at,
-    contents::{Contents, ContentsTree, Index},
-};
+use super::{StorageError, at};
 
 /// All artifacts that are unpacked.
 #[derive(Debug)]
@@ -28,7 +25,7 @@ pub(super) struct Unpacked {
 }
 
 /// Where the files of one artifact are. Locked while it is unpacked, so that the others wait.
-type Slot = Mutex<Option<Arc<Index>>>;
+type Slot = Mutex<Option<Arc<ContentsIndex>>>;
 
 impl Unpacked {
     /// Both directories are empty and on the same file system.
@@ -84,13 +81,15 @@ impl Unpacked {
         let unfinished = NamedTempFile::new_in(&self.temporary).map_err(at(&self.temporary))?;
         let mut contents = Contents::new(unfinished.reopen().map_err(at(path))?);
         let mut archive = Hashing { file, hasher: Hasher::new(digest.algorithm()) };
-        let extracted = extract(digest, &mut archive, budget, &mut contents);
+        let name = format!("layer {digest}");
+        let options = UnpackOptions::gzip(&name, Rules::Flux);
+        let result = unpack(&mut archive, &options, &mut Meter::new(budget), &mut contents);
         // What is damaged fails in many ways; that it is damaged says most.
         io::copy(&mut archive, &mut io::sink()).map_err(at(path))?;
         if archive.hasher.finish() != *digest {
             return Err(StorageError::Damaged { digest: digest.clone() });
         }
-        extracted?;
+        result?;
         let tree = contents.finish().map_err(at(path))?;
         unfinished.persist(path).map_err(|error| at(path)(error.error))?;
         Ok(tree)
@@ -126,8 +125,8 @@ mod tests {
         thread,
     };
 
+    use flumen_archive::{ArchiveWriter, Gzip};
     use flumen_fs::{Bounds, Tree as _};
-    use flumen_oci::artifact::{ArchiveWriter, Gzip};
 
     use super::*;
 

@@ -3,12 +3,12 @@
 use std::{path::Path, time::SystemTime};
 
 use flumen_api::GitRepository;
+use flumen_archive::{Files, Ignore};
 use flumen_fs::Bounds;
 use flumen_git::{Limits, SshAlgorithms};
 use flumen_source::{
-    Files, Owner, Storage,
+    Owner, Storage,
     git::{GitError, GitFetch, GitSecrets, GitSource, Include, SecretData, include},
-    ignore,
 };
 use flumen_testkit::{GitServer, SshKey, SshServer};
 use serde_json::{Value, json};
@@ -344,7 +344,7 @@ async fn trees_are_stored_with_what_they_include() {
     let owner = |name: &str| Owner::new("GitRepository", "team", name).expect("an owner");
     let checkout = &fetched.checkout;
     let put = |name: &str, files: Files<'_>| {
-        let rules = ignore::rules(files, None).expect("rules");
+        let rules = Ignore::of_source(files, None).expect("rules");
         storage.put(&owner(name), "x.tar.gz", files, &rules).expect("stored")
     };
     let plain = put("plain", Files { tree: checkout.tree.as_ref(), root: &checkout.root });

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use flumen_api::OciRepositorySpec;
+use flumen_archive::PathOptions;
 use flumen_fs::Bounds;
 use flumen_oci::{
     Digest, Repository,
-    artifact::{Metadata, TreeOptions, pack_path},
+    artifact::{Metadata, pack_path},
     client::{ClientOptions, Registry},
     signature::{Placement, SignOptions, sign},
 };
@@ -118,7 +119,7 @@ async fn push(host: &str, tag: &str, content: &str) -> Digest {
         created: jiff::Timestamp::UNIX_EPOCH,
         annotations: BTreeMap::new(),
     };
-    let packed = pack_path(tree.path(), &TreeOptions::default(), &metadata).expect("packed");
+    let packed = pack_path(tree.path(), &PathOptions::default(), &metadata).expect("packed");
     packed.push(&repository(host), Some(tag)).await.expect("pushed")
 }
 

@@ -10,9 +10,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use flumen_archive::{Files, Ignore};
 use flumen_fs::{Bounds, DiskTree, FsError, MemoryTree, Tree};
-use flumen_oci::{Digest, artifact::Ignore};
-use flumen_source::{Files, Owner, Retention, Storage, StorageError, Stored, Unverified, ignore};
+use flumen_oci::Digest;
+use flumen_source::{Owner, Retention, Storage, StorageError, Stored, Unverified};
 use tempfile::TempDir;
 
 struct Fixture {
@@ -106,7 +107,7 @@ fn a_directory_is_archived_as_flux_does_it() {
     write("docs/keep/y.md", "y");
     symlink("a.yaml", source.path().join("link.yaml")).expect("link");
     let files = Files { tree: &DiskTree, root: source.path() };
-    let rules = ignore::rules(files, Some("/docs\n!/docs/keep/y.md\n*.png")).expect("rules");
+    let rules = Ignore::of_source(files, Some("/docs\n!/docs/keep/y.md\n*.png")).expect("rules");
     let stored = fixture.storage.put(&owner("app"), "1.tar.gz", files, &rules).expect("stored");
     assert_eq!(stored.path, "gitrepository/default/app/1.tar.gz");
     let bytes = fs::read(fixture.path(&stored.path)).expect("published");

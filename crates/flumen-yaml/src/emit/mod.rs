@@ -235,13 +235,13 @@ fn is_short_decimal(text: &str) -> bool {
 
 /// The printing orders of all mappings that are open, in one stack.
 #[derive(Default)]
-pub(crate) struct Order {
+struct Order {
     indices: Vec<u32>,
     scratch: Vec<u32>,
 }
 
 /// The order of one mapping.
-pub(crate) enum Sorted {
+enum Sorted {
     /// As the entries are.
     AsIs,
     /// From this place of the stack on.
@@ -249,7 +249,7 @@ pub(crate) enum Sorted {
 }
 
 impl Order {
-    pub(crate) fn push(&mut self, entries: &[Entry]) -> Sorted {
+    fn push(&mut self, entries: &[Entry]) -> Sorted {
         if entries.windows(2).all(|pair| !less(&pair[1].key, &pair[0].key)) {
             return Sorted::AsIs;
         }
@@ -260,14 +260,14 @@ impl Order {
         Sorted::From(start)
     }
 
-    pub(crate) fn index(&self, sorted: &Sorted, position: usize) -> usize {
+    fn index(&self, sorted: &Sorted, position: usize) -> usize {
         match sorted {
             Sorted::AsIs => position,
             Sorted::From(start) => self.indices[start + position] as usize,
         }
     }
 
-    pub(crate) fn pop(&mut self, sorted: &Sorted) {
+    fn pop(&mut self, sorted: &Sorted) {
         if let Sorted::From(start) = sorted {
             self.indices.truncate(*start);
         }

@@ -6,8 +6,9 @@ use std::{
 };
 
 use clap::Args;
+use flumen_archive::PathOptions;
 use flumen_fs::StagedFiles;
-use flumen_oci::artifact::{Metadata, Packed, TreeOptions, pack_path, pack_text, text_file_name};
+use flumen_oci::artifact::{Metadata, Packed, pack_path, pack_text, text_file_name};
 
 use crate::{
     args::{
@@ -105,8 +106,8 @@ fn failed(error: &dyn std::error::Error) -> CommandError {
 }
 
 impl ArtifactArgs {
-    fn options(&self) -> TreeOptions {
-        TreeOptions {
+    fn options(&self) -> PathOptions {
+        PathOptions {
             ignore: ignore(&self.ignore_paths),
             resolve_symlinks: self.resolve_symlinks,
             normalize_modes: false,

@@ -103,7 +103,7 @@ pub(super) fn tell(errors: &[ConfigError], ui: &Ui) -> Result<(), CommandError> 
 fn unknown(name: &str, loaded: &Components) -> CommandError {
     let names = loaded.components.keys().map(String::as_str);
     let failure = Failure::new(format!("there is no component `{name}`"));
-    match flumen_kustomize::nearest(name, names) {
+    match flumen_expr::nearest(name, names) {
         Some(similar) => failure.hint(format!("did you mean `{similar}`?")).into(),
         None => failure.hint("`flumen component list` shows what there is").into(),
     }

@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use flumen_oci::{
-    Reference,
-    artifact::{TreeOptions, compare_with_path},
-};
+use flumen_archive::PathOptions;
+use flumen_oci::{Reference, artifact::compare_with_path};
 use similar::TextDiff;
 
 use crate::{
@@ -104,7 +102,7 @@ async fn files(args: &ArtifactArgs, path: &Path, ui: &Ui) -> Result<(), CommandE
             "invalid path '{path}', must point to an existing directory or file"
         )));
     }
-    let options = TreeOptions {
+    let options = PathOptions {
         ignore: ignore(&args.ignore_paths),
         resolve_symlinks: args.resolve_symlinks,
         normalize_modes: true,

@@ -2,6 +2,7 @@
 
 use std::{fmt, path::Path, sync::Arc};
 
+use flumen_fs::printable;
 use flumen_patch::JsonPatch;
 use flumen_yaml::{Budget, Node, Text, as_yaml_1_1};
 
@@ -10,7 +11,6 @@ use crate::{
     content::Content,
     error::{Error, Result},
     kustomization::fields::{Located, Patch},
-    loader::printable,
     read,
     resource::Resource,
 };

@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flumen_oci::artifact::{Format, Metadata, TreeOptions, pack_path, pack_yaml};
+use flumen_archive::PathOptions;
+use flumen_oci::artifact::{Format, Metadata, pack_path, pack_yaml};
 
 use super::{YAML, metadata};
 
@@ -47,7 +48,7 @@ fn write_tree(root: &Path, round: usize) {
 
 #[test]
 fn three_hundred_packs_of_a_tree_have_one_layer() {
-    let options = TreeOptions { normalize_modes: true, ..TreeOptions::default() };
+    let options = PathOptions { normalize_modes: true, ..PathOptions::default() };
     let mut layers = BTreeSet::new();
     for round in 0..PACKS {
         let dir = tempfile::tempdir().expect("scratch directory");

@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path};
 
+use flumen_archive::{Budget, PathOptions};
 use flumen_oci::{
     Error, Repository,
-    artifact::{Budget, PullOptions, TreeOptions, compare_with_path, pack_path, pull_to_dir},
+    artifact::{PullOptions, compare_with_path, pack_path, pull_to_dir},
 };
 use tempfile::TempDir;
 
@@ -40,7 +41,7 @@ fn files(root: &Path) -> Vec<(String, String)> {
 }
 
 async fn push(repository: &Repository, dir: &Path) {
-    let packed = pack_path(dir, &TreeOptions::default(), &metadata()).expect("packed");
+    let packed = pack_path(dir, &PathOptions::default(), &metadata()).expect("packed");
     packed.push(repository, Some("v1")).await.expect("pushed");
 }
 
@@ -132,7 +133,7 @@ async fn a_directory_is_compared_file_by_file() {
     let source = tree(&[("a.yaml", "a"), ("b.yaml", "b"), ("c.yaml", "c")]);
     push(&repository, source.path()).await;
     let compare = async |dir: &Path| {
-        let (tree, pull) = (TreeOptions::default(), PullOptions::default());
+        let (tree, pull) = (PathOptions::default(), PullOptions::default());
         let changes = compare_with_path(&repository, &tag("v1"), dir, &tree, &pull).await;
         changes.expect("compared").iter().map(ToString::to_string).collect::<Vec<_>>()
     };
@@ -148,8 +149,8 @@ async fn a_directory_is_compared_file_by_file() {
 fn links_are_packed_only_when_asked_for() {
     let source = tree(&[("a.yaml", YAML)]);
     std::os::unix::fs::symlink("a.yaml", source.path().join("link.yaml")).expect("link");
-    let resolve = TreeOptions { resolve_symlinks: true, ..TreeOptions::default() };
-    let without = pack_path(source.path(), &TreeOptions::default(), &metadata()).expect("packed");
+    let resolve = PathOptions { resolve_symlinks: true, ..PathOptions::default() };
+    let without = pack_path(source.path(), &PathOptions::default(), &metadata()).expect("packed");
     let with = pack_path(source.path(), &resolve, &metadata()).expect("packed");
     assert_ne!(without.layer(), with.layer());
     std::os::unix::fs::symlink(".", source.path().join("circle")).expect("link");

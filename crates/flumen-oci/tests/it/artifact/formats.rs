@@ -2,9 +2,10 @@
 
 use std::{io::Read as _, path::Path};
 
+use flumen_archive::PathOptions;
 use flumen_oci::{
     Descriptor, Digest, Document, Error, Manifest, RawManifest,
-    artifact::{Format, Metadata, Packed, PullOptions, TreeOptions, pack_path, pack_yaml, pull},
+    artifact::{Format, Metadata, Packed, PullOptions, pack_path, pack_yaml, pull},
     media_type,
 };
 use serde_json::{Value, json};
@@ -97,7 +98,7 @@ fn flux_layout_is_a_tree_with_its_modes() {
     set_mode("b.yaml", 0o640);
     std::os::unix::fs::symlink("b.yaml", dir.path().join("link.yaml")).expect("link");
 
-    let packed = pack_path(dir.path(), &TreeOptions::default(), &metadata()).expect("packed");
+    let packed = pack_path(dir.path(), &PathOptions::default(), &metadata()).expect("packed");
     let found = entries(&packed);
     let shown: Vec<(&str, u32)> =
         found.iter().map(|(name, mode, _)| (name.as_str(), *mode)).collect();
@@ -116,7 +117,7 @@ fn flux_layout_is_a_tree_with_its_modes() {
     let config: Value = serde_json::from_slice(&packed.blobs[1].1).expect("JSON");
     assert_eq!(config["created"], "2024-01-02T03:04:05Z");
 
-    let one = pack_path(&dir.path().join("b.yaml"), &TreeOptions::default(), &metadata());
+    let one = pack_path(&dir.path().join("b.yaml"), &PathOptions::default(), &metadata());
     let found = entries(&one.expect("packed"));
     let shown: Vec<(&str, u32)> =
         found.iter().map(|(name, mode, _)| (name.as_str(), *mode)).collect();

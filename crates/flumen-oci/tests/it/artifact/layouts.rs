@@ -1,8 +1,9 @@
 //! Manifests that others wrote: indexes, charts, plain images.
 
+use flumen_archive::PathOptions;
 use flumen_oci::{
     Descriptor, Error, RawManifest, Repository,
-    artifact::{Format, PullOptions, TreeOptions, pack_path, pack_yaml, pull, pull_to_dir},
+    artifact::{Format, PullOptions, pack_path, pack_yaml, pull, pull_to_dir},
     media_type,
 };
 use serde_json::{Value, json};
@@ -85,7 +86,7 @@ async fn acceptance_12_an_image_without_manifests_is_refused() {
     let config = blob(&repository, media_type::OCI_CONFIG, "{}").await;
     let dir = tempfile::tempdir().expect("scratch directory");
     std::fs::write(dir.path().join("program"), "\x7fELF").expect("file");
-    let packed = pack_path(dir.path(), &TreeOptions::default(), &metadata());
+    let packed = pack_path(dir.path(), &PathOptions::default(), &metadata());
     let bytes = packed.expect("packed").blobs[0].1.clone();
     let layer = blob(&repository, media_type::OCI_LAYER_GZIP, bytes).await;
     manifest(&repository, media_type::OCI_MANIFEST, image(&config, &[layer])).await;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use flumen_archive::PathOptions;
 use flumen_oci::{
     Observer, Repository, Watch,
-    artifact::{Packed, PullOptions, TreeOptions, pack_path, pull_to_dir},
+    artifact::{Packed, PullOptions, pack_path, pull_to_dir},
     client::{ClientOptions, Registry},
 };
 
@@ -60,7 +61,7 @@ fn large() -> Packed {
     .take(2 << 20)
     .collect();
     std::fs::write(dir.path().join("noise"), noise).expect("a file");
-    pack_path(dir.path(), &TreeOptions::default(), &metadata()).expect("packed")
+    pack_path(dir.path(), &PathOptions::default(), &metadata()).expect("packed")
 }
 
 fn size(packed: &Packed) -> u64 {

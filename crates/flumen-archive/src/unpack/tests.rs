@@ -2,6 +2,7 @@ use flate2::{Compression as Level, write::GzEncoder};
 use tar::Header;
 
 use super::*;
+use crate::Budget;
 
 /// Everything that came out.
 #[derive(Debug, Default)]
@@ -45,19 +46,25 @@ fn gzip(archive: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-fn unpack_bytes(layer: &[u8], budget: Budget) -> Result<Vec<String>> {
-    unpack_by(Rules::Strict, layer, budget)
+fn options(rules: Rules) -> UnpackOptions<'static> {
+    UnpackOptions::gzip("layer x", rules)
 }
 
-fn unpack_by(rules: Rules, layer: &[u8], budget: Budget) -> Result<Vec<String>> {
+fn unpack_bytes(archive: &[u8], budget: Budget) -> Result<Vec<String>, UnpackError> {
+    unpack_by(&options(Rules::Strict), archive, budget)
+}
+
+fn unpack_by(
+    options: &UnpackOptions<'_>,
+    mut archive: &[u8],
+    budget: Budget,
+) -> Result<Vec<String>, UnpackError> {
     let mut names = Names::default();
-    let mut meter = Meter::new(budget);
-    let how = (Compression::Gzip, rules);
-    unpack(&Digest::of(layer), how, &mut &*layer, &mut meter, &mut names)?;
+    unpack(&mut archive, options, &mut Meter::new(budget), &mut names)?;
     Ok(names.0)
 }
 
-fn unpack_entries(entries: &[Vec<u8>]) -> Result<Vec<String>> {
+fn unpack_entries(entries: &[Vec<u8>]) -> Result<Vec<String>, UnpackError> {
     unpack_bytes(&archive(entries), Budget::default())
 }
 
@@ -89,8 +96,35 @@ fn names_that_lead_outside_are_refused() {
     check_refused(&[file("a\u{1b}[2J")], "control character");
     check_refused(&[file("./")], "without a name");
     let deep = "d/".repeat(101);
-    let error = safe_path(deep.as_bytes(), &Digest::of(b"")).expect_err("refused").to_string();
-    assert!(error.contains("lies too deep"), "{error}");
+    let error = safe_path("x", deep.as_bytes(), &EntryLimits::default()).expect_err("refused");
+    assert!(error.to_string().contains("lies too deep"), "{error}");
+}
+
+#[test]
+fn limits_of_entries_are_those_of_the_caller() {
+    #[track_caller]
+    fn check(limits: EntryLimits, expected: &str) {
+        let archive = archive(&[file("a/b")]);
+        let options = UnpackOptions { limits, ..options(Rules::Strict) };
+        let error = unpack_by(&options, &archive, Budget::default()).expect_err("refused");
+        assert_eq!(error.to_string(), expected);
+    }
+    let limits = EntryLimits { file_bytes: 7, depth: 2, path_bytes: 3 };
+    let options = UnpackOptions { limits, ..options(Rules::Strict) };
+    let fits = unpack_by(&options, &archive(&[file("a/b")]), Budget::default());
+    assert_eq!(fits.expect("within the limits"), ["a/b 755 7"]);
+    check(
+        EntryLimits { file_bytes: 6, ..limits },
+        "the entry `a/b` of layer x is too large: the limit is 6 bytes",
+    );
+    check(
+        EntryLimits { depth: 1, ..limits },
+        "unsafe archive: the entry `a/b` of layer x lies too deep",
+    );
+    check(
+        EntryLimits { path_bytes: 2, ..limits },
+        "unsafe archive: the entry `a/b` of layer x has a name that is too long",
+    );
 }
 
 #[test]
@@ -117,7 +151,8 @@ fn other_kinds_of_entries_are_refused() {
 
 #[test]
 fn sources_are_unpacked_as_flux_does_it() {
-    let unpack = |entries: &[Vec<u8>]| unpack_by(Rules::Flux, &archive(entries), Budget::default());
+    let options = options(Rules::Flux);
+    let unpack = |entries: &[Vec<u8>]| unpack_by(&options, &archive(entries), Budget::default());
     let link = |name: &str, target: &str| entry(name, EntryType::Symlink, target, b"");
     let hard = |name: &str, content: &[u8]| entry(name, EntryType::Link, "a", content);
     let entries =
@@ -135,29 +170,32 @@ fn sources_are_unpacked_as_flux_does_it() {
         entry("d", EntryType::Char, "", b""),
         entry("p", EntryType::Fifo, "", b""),
     ] {
-        assert!(matches!(unpack(&[refused]), Err(Error::UnsafeEntry { .. })));
+        assert!(matches!(unpack(&[refused]), Err(UnpackError::UnsafeEntry { .. })));
     }
     let many = archive(&[link("a", "x"), hard("b", b""), file("c")]);
     let few = Budget { bytes: 10, files: 2 };
-    let error = unpack_by(Rules::Flux, &many, few).expect_err("too many");
-    assert!(matches!(error, Error::TooManyFiles { limit: 2, .. }), "{error}");
+    let error = unpack_by(&options, &many, few).expect_err("too many");
+    assert!(matches!(error, UnpackError::TooManyFiles { limit: 2, .. }), "{error}");
 }
 
 #[test]
 fn budgets_hold_before_anything_is_read() {
     let budget = Budget { bytes: 10, files: 2 };
     let two = archive(&[file("a"), file("b")]);
-    assert!(matches!(unpack_bytes(&two, budget), Err(Error::OverBudget { limit: 10, .. })));
+    assert!(matches!(unpack_bytes(&two, budget), Err(UnpackError::TooLarge { limit: 10, .. })));
     let dir = |name: &str| entry(name, EntryType::Directory, "", b"");
     let three = archive(&[dir("a"), dir("b"), dir("c")]);
-    assert!(matches!(unpack_bytes(&three, budget), Err(Error::TooManyFiles { limit: 2, .. })));
+    assert!(matches!(
+        unpack_bytes(&three, budget),
+        Err(UnpackError::TooManyFiles { limit: 2, .. })
+    ));
     // A header that claims far more than there is.
     let mut header = Header::new_ustar();
     header.set_path("bomb").expect("a name");
     header.set_size(1 << 40);
     header.set_cksum();
     let bomb = gzip(header.as_bytes());
-    assert!(matches!(unpack_bytes(&bomb, Budget::default()), Err(Error::OverBudget { .. })));
+    assert!(matches!(unpack_bytes(&bomb, Budget::default()), Err(UnpackError::TooLarge { .. })));
 }
 
 #[test]
@@ -182,6 +220,6 @@ fn broken_streams_are_refused() {
     wrong_checksum[at] ^= 1;
     for broken in [&b""[..], b"hello world, no gzip", &good[..good.len() / 2], &wrong_checksum] {
         let error = unpack_bytes(broken, Budget::default()).expect_err("broken");
-        assert!(matches!(error, Error::InvalidArchive { .. }), "{error}");
+        assert!(matches!(error, UnpackError::Invalid { .. }), "{error}");
     }
 }

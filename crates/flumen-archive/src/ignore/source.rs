@@ -1,4 +1,4 @@
-//! Which files of a source stay out of its artifact.
+//! Rules for the files of a source.
 //!
 //! Patterns come from the `.sourceignore` files of the tree, each for its own directory, and from the
 //! source's `spec.ignore`, which wins. If there is any, only files of version control are left out besides;
@@ -7,17 +7,15 @@
 use std::path::PathBuf;
 
 use flumen_fs::{Bounds, EntryKind};
-use flumen_oci::artifact::Ignore;
 
-use crate::{Files, StorageError};
+use super::{Ignore, PICTURES_AND_ARCHIVES, VERSION_CONTROL};
+use crate::{Files, PackError, limits::MAX_DEPTH};
 
 const FILE: &str = ".sourceignore";
-pub(crate) const GIT_DIRECTORY: &str = ".git";
+/// Name of the directory of a repository's own files.
+pub const GIT_DIRECTORY: &str = ".git";
 const GIT_FILE: &str = ".gitignore";
 
-const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
-const PICTURES_AND_ARCHIVES: [&str; 8] =
-    ["*.jpg", "*.jpeg", "*.gif", "*.png", "*.wmv", "*.flv", "*.tar.gz", "*.zip"];
 const CONTINUOUS_INTEGRATION: [&str; 9] = [
     ".github/",
     ".circleci/",
@@ -29,31 +27,33 @@ const CONTINUOUS_INTEGRATION: [&str; 9] = [
     "codeship-services.yml",
     "codeship-steps.yml",
 ];
-/// What editors leave beside a file while somebody works on it.
+/// Files that editors leave beside the one that is edited.
 const EDITORS: [&str; 3] = ["*~", ".#*", ".*.sw?"];
 const TOOLS: [&str; 3] = ["**/.goreleaser.yml", "**/.sops.yaml", "**/.flux.yaml"];
 
 /// More of these bytes than any `.sourceignore` has.
 const MAX_BYTES: usize = 1 << 20;
-const MAX_DEPTH: usize = 100;
 
-/// The rules for a tree.
-pub fn rules(files: Files<'_>, spec_ignore: Option<&str>) -> Result<Ignore, StorageError> {
-    let mut own = Ignore::new([]);
-    collect(files, FILE, &mut Vec::new(), &mut own)?;
-    own.add(spec_ignore.unwrap_or_default(), &[]);
-    Ok(with_defaults(own, &[]))
-}
+impl Ignore {
+    /// Rules of a source.
+    pub fn of_source(files: Files<'_>, spec_ignore: Option<&str>) -> Result<Self, PackError> {
+        let mut own = Self::new([]);
+        collect(files, FILE, &mut Vec::new(), &mut own)?;
+        own.add(spec_ignore.unwrap_or_default(), &[]);
+        Ok(with_defaults(own, &[]))
+    }
 
-/// The rules for a directory that somebody works in. What Git ignores would not be in a clone, and stays out as well.
-pub(crate) fn local_rules(
-    files: Files<'_>,
-    spec_ignore: Option<&str>,
-) -> Result<Ignore, StorageError> {
-    let mut local = Ignore::new(EDITORS);
-    collect(files, GIT_FILE, &mut Vec::new(), &mut local)?;
-    local.append(rules(files, spec_ignore)?);
-    Ok(local)
+    /// Rules of a source that is a working directory. What Git ignores would not be in a clone, and
+    /// stays out as well.
+    pub fn of_working_directory(
+        files: Files<'_>,
+        spec_ignore: Option<&str>,
+    ) -> Result<Self, PackError> {
+        let mut rules = Self::new(EDITORS);
+        collect(files, GIT_FILE, &mut Vec::new(), &mut rules)?;
+        rules.append(Self::of_source(files, spec_ignore)?);
+        Ok(rules)
+    }
 }
 
 /// Puts what is always left out of a directory below the rules of a source.
@@ -77,9 +77,9 @@ fn collect(
     name: &str,
     names: &mut Vec<String>,
     rules: &mut Ignore,
-) -> Result<(), StorageError> {
+) -> Result<(), PackError> {
     if names.len() >= MAX_DEPTH {
-        return Err(StorageError::TooDeep { path: names.join("/") });
+        return Err(PackError::TooDeep { path: names.join("/") });
     }
     let here = files.root.join(names.iter().collect::<PathBuf>());
     let entries = files.tree.entries(&here)?;
@@ -87,7 +87,7 @@ fn collect(
     if entries.iter().any(|entry| entry.name == name && is_rules(entry.kind)) {
         let text = files.tree.read(&here.join(name), Bounds::Anywhere)?;
         if text.len() > MAX_BYTES {
-            return Err(StorageError::TooLarge);
+            return Err(PackError::TooLarge);
         }
         rules.add(&String::from_utf8_lossy(&text), names);
     }
@@ -122,7 +122,7 @@ mod tests {
         tree.insert_file("/apps/.sourceignore", "/secret\n!keep.md\n");
         tree.insert_file("/apps/secret/a.yaml", "");
         let files = Files { tree: &tree, root: Path::new("/") };
-        let own = rules(files, None).expect("rules");
+        let own = Ignore::of_source(files, None).expect("rules");
         assert!(ignores(&own, "docs/a.md", false));
         assert!(!ignores(&own, "apps/keep.md", false));
         assert!(ignores(&own, "keep.md", false));
@@ -130,7 +130,7 @@ mod tests {
         assert!(!ignores(&own, "secret", false));
         assert!(ignores(&own, ".git", true), "version control stays out");
         assert!(!ignores(&own, "a.png", false), "there are rules");
-        let own = rules(files, Some("!/docs/a.md\n!.gitignore")).expect("rules");
+        let own = Ignore::of_source(files, Some("!/docs/a.md\n!.gitignore")).expect("rules");
         assert!(!ignores(&own, "docs/a.md", false));
         assert!(!ignores(&own, ".gitignore", false));
     }
@@ -140,7 +140,7 @@ mod tests {
         let tree = MemoryTree::new();
         let files = Files { tree: &tree, root: Path::new("/") };
         for no_rules in [None, Some(""), Some("# nothing\n\n")] {
-            let defaults = rules(files, no_rules).expect("rules");
+            let defaults = Ignore::of_source(files, no_rules).expect("rules");
             for path in ["a.png", "x/a.tar.gz", ".travis.yml", "a/.sops.yaml"] {
                 assert!(ignores(&defaults, path, false), "{path}");
             }

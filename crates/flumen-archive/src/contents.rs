@@ -13,19 +13,20 @@ use std::{
 };
 
 use flumen_fs::{Bounds, Entry, EntryKind, FsError, MAX_FILE_SIZE, Tree, clean};
-use flumen_oci::artifact::{FileEntry, Sink};
 
-/// Takes the files of an archive.
+use crate::{FileEntry, Sink};
+
+/// Sink that keeps the files of an archive one behind the other.
 #[derive(Debug)]
-pub(crate) struct Contents<F: Write> {
+pub struct Contents<F: Write> {
     bytes: BufWriter<F>,
     end: u64,
-    index: Index,
+    index: ContentsIndex,
 }
 
-/// What there is, by its path below the root; the root itself has none.
+/// Files and directories by their path below the root; that of the root itself is empty.
 #[derive(Debug)]
-pub(super) struct Index {
+pub struct ContentsIndex {
     nodes: HashMap<PathBuf, Node>,
 }
 
@@ -41,14 +42,14 @@ enum Node {
 }
 
 impl<F: Write> Contents<F> {
-    /// The file is empty and nobody else writes to it.
-    pub(super) fn new(file: F) -> Self {
+    /// `file` is empty and nothing else writes to it.
+    pub fn new(file: F) -> Self {
         let root = (PathBuf::new(), Node::Directory(BTreeSet::new()));
-        Self { bytes: BufWriter::new(file), end: 0, index: Index { nodes: [root].into() } }
+        Self { bytes: BufWriter::new(file), end: 0, index: ContentsIndex { nodes: [root].into() } }
     }
 
-    /// The files as a tree, now that all are there.
-    pub(crate) fn finish(self) -> io::Result<ContentsTree<F>> {
+    /// Returns the files as a tree.
+    pub fn finish(self) -> io::Result<ContentsTree<F>> {
         let file = self.bytes.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(ContentsTree::new(Arc::new(self.index), file))
     }
@@ -77,7 +78,7 @@ impl<F: Write> Sink for Contents<F> {
     }
 }
 
-impl Index {
+impl ContentsIndex {
     /// Adds a file or directory, and the directories above it.
     fn insert(&mut self, path: &Path, node: Node) -> io::Result<()> {
         let mut below = path;
@@ -112,19 +113,20 @@ impl Index {
     }
 }
 
-/// The files of an archive as a tree whose root is `/`.
+/// Tree of the files of an archive; its root is `/`.
 #[derive(Debug)]
-pub(crate) struct ContentsTree<F> {
-    index: Arc<Index>,
+pub struct ContentsTree<F> {
+    index: Arc<ContentsIndex>,
     bytes: Mutex<F>,
 }
 
 impl<F> ContentsTree<F> {
-    pub(super) fn new(index: Arc<Index>, file: F) -> Self {
+    /// Tree of an index and of the file that was written with it.
+    pub fn new(index: Arc<ContentsIndex>, file: F) -> Self {
         Self { index, bytes: Mutex::new(file) }
     }
 
-    pub(super) const fn index(&self) -> &Arc<Index> {
+    pub const fn index(&self) -> &Arc<ContentsIndex> {
         &self.index
     }
 

@@ -1,4 +1,4 @@
-//! From a tree of files to an archive.
+//! Packs files of a [`Tree`].
 
 use std::{
     io,
@@ -6,44 +6,38 @@ use std::{
 };
 
 use flumen_fs::{Bounds, EntryKind, Tree};
-use flumen_oci::artifact::{ArchiveWriter, Budget, Gzip, Ignore};
 
-use super::StorageError;
-use crate::ignore::GIT_DIRECTORY;
+use crate::{ArchiveWriter, Budget, GIT_DIRECTORY, Ignore, PackError, limits::MAX_DEPTH};
 
-/// What Flux gives to everything that it archives.
+/// Modes that Flux gives to everything that it archives.
 const PLAIN: u32 = 0o600;
 const EXECUTABLE: u32 = 0o700;
 const DIRECTORY: u32 = 0o750;
 
-/// As deep as the reader allows.
-const MAX_DEPTH: usize = 100;
-
-/// What is archived: a directory of a tree, with all below it.
+/// A directory of a tree, with all below it.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'t> {
     pub tree: &'t dyn Tree,
     pub root: &'t Path,
 }
 
-/// Writes an archive that is the same for the same content, whoever writes it.
-pub(super) fn write<W: io::Write>(
+/// Adds files to an archive, except those that are ignored.
+pub fn pack_tree<W: io::Write>(
     files: Files<'_>,
     ignore: &Ignore,
     budget: Budget,
-    into: W,
-) -> Result<W, StorageError> {
+    writer: &mut ArchiveWriter<W>,
+) -> Result<(), PackError> {
     let root = files.tree.real_dir(files.root)?;
+    writer.directory(Path::new("."), DIRECTORY)?;
     let mut walk = Walk {
         files: Files { root: &root, ..files },
         ignore,
         keeps_looking: ignore.takes_back(),
         budget,
-        writer: ArchiveWriter::new(Gzip::new(into)),
+        writer,
     };
-    walk.writer.directory(Path::new("."), DIRECTORY).map_err(StorageError::Archive)?;
-    walk.directory(&mut Vec::new())?;
-    walk.writer.finish().and_then(Gzip::finish).map_err(StorageError::Archive)
+    walk.directory(&mut Vec::new())
 }
 
 struct Walk<'a, W: io::Write> {
@@ -53,14 +47,14 @@ struct Walk<'a, W: io::Write> {
     keeps_looking: bool,
     /// What is left of it.
     budget: Budget,
-    writer: ArchiveWriter<Gzip<W>>,
+    writer: &'a mut ArchiveWriter<W>,
 }
 
 impl<W: io::Write> Walk<'_, W> {
-    /// Adds what is in a directory; `names` lead to it.
-    fn directory(&mut self, names: &mut Vec<String>) -> Result<(), StorageError> {
+    /// Adds the content of a directory; `names` lead to it.
+    fn directory(&mut self, names: &mut Vec<String>) -> Result<(), PackError> {
         if names.len() >= MAX_DEPTH {
-            return Err(StorageError::TooDeep { path: names.join("/") });
+            return Err(PackError::TooDeep { path: names.join("/") });
         }
         let here: PathBuf = names.iter().collect();
         for entry in self.files.tree.entries(&self.files.root.join(&here))? {
@@ -69,7 +63,7 @@ impl<W: io::Write> Walk<'_, W> {
                 EntryKind::File { .. } => false,
                 EntryKind::Other => continue,
             };
-            self.budget.files = self.budget.files.checked_sub(1).ok_or(StorageError::TooLarge)?;
+            self.budget.files = self.budget.files.checked_sub(1).ok_or(PackError::TooLarge)?;
             names.push(entry.name);
             let parts: Vec<&str> = names.iter().map(String::as_str).collect();
             let is_ignored = self.ignore.ignores(&parts, is_directory);
@@ -77,7 +71,7 @@ impl<W: io::Write> Walk<'_, W> {
             match entry.kind {
                 EntryKind::Directory => {
                     if !is_ignored {
-                        self.writer.directory(&path, DIRECTORY).map_err(StorageError::Archive)?;
+                        self.writer.directory(&path, DIRECTORY)?;
                     }
                     // A repository's own directory is large, and no rule takes back what is in it.
                     let may_have_more = self.keeps_looking && !is_git_directory(names);
@@ -95,12 +89,12 @@ impl<W: io::Write> Walk<'_, W> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, mode: u32) -> Result<(), StorageError> {
+    fn file(&mut self, path: &Path, mode: u32) -> Result<(), PackError> {
         let Files { tree, root } = self.files;
         let content = tree.read(&root.join(path), Bounds::Within(root))?;
         let size = content.len() as u64;
-        self.budget.bytes = self.budget.bytes.checked_sub(size).ok_or(StorageError::TooLarge)?;
-        self.writer.file(path, mode, &content).map_err(StorageError::Archive)
+        self.budget.bytes = self.budget.bytes.checked_sub(size).ok_or(PackError::TooLarge)?;
+        Ok(self.writer.file(path, mode, &content)?)
     }
 }
 

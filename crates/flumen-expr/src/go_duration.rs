@@ -4,11 +4,11 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// A duration in the notation of Go. It is never negative: no field of an object may be.
+/// A duration in the notation of Go that is never negative, as fields of objects are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GoDuration(pub Duration);
 
-/// A text that Go does not read as a duration, or one below zero.
+/// Reason why a text is no duration, in Go's words. A [`GoDuration`] is none below zero, either.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDuration {
     #[error("time: invalid duration {0:?}")]
@@ -35,41 +35,52 @@ impl FromStr for GoDuration {
     type Err = InvalidDuration;
 
     fn from_str(text: &str) -> Result<Self, InvalidDuration> {
-        let malformed = || InvalidDuration::Malformed(text.to_owned());
-        let mut rest = text.strip_prefix('+').unwrap_or(text);
-        if rest == "0" {
-            return Ok(Self::default());
+        if text.starts_with('-') {
+            return Err(InvalidDuration::Malformed(text.to_owned()));
         }
-        if rest.is_empty() {
-            return Err(malformed());
-        }
-        let mut sum: u64 = 0;
-        while !rest.is_empty() {
-            let (whole, behind) = digits(rest);
-            let (fraction, behind) = behind.strip_prefix('.').map_or(("", behind), digits);
-            if whole.is_empty() && fraction.is_empty() {
-                return Err(malformed());
-            }
-            let end = behind.find(|c: char| c == '.' || c.is_ascii_digit());
-            let (unit, behind) = behind.split_at(end.unwrap_or(behind.len()));
-            if unit.is_empty() {
-                return Err(InvalidDuration::MissingUnit(text.to_owned()));
-            }
-            let scale = nanoseconds(unit).ok_or_else(|| InvalidDuration::UnknownUnit {
-                unit: unit.to_owned(),
-                text: text.to_owned(),
-            })?;
-            sum = part(whole, fraction, scale)
-                .and_then(|part| sum.checked_add(part))
-                .filter(|sum| i64::try_from(*sum).is_ok())
-                .ok_or_else(malformed)?;
-            rest = behind;
-        }
-        Ok(Self(Duration::from_nanos(sum)))
+        Ok(Self(Duration::from_nanos(parse_go_duration(text)?.unsigned_abs())))
     }
 }
 
-/// The digits at the beginning, and what is behind them.
+/// Returns the nanoseconds of a duration with a sign.
+pub fn parse_go_duration(text: &str) -> Result<i64, InvalidDuration> {
+    let malformed = || InvalidDuration::Malformed(text.to_owned());
+    let (sign, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Ok(0);
+    }
+    if rest.is_empty() {
+        return Err(malformed());
+    }
+    let mut sum: u64 = 0;
+    while !rest.is_empty() {
+        let (whole, behind) = digits(rest);
+        let (fraction, behind) = behind.strip_prefix('.').map_or(("", behind), digits);
+        if whole.is_empty() && fraction.is_empty() {
+            return Err(malformed());
+        }
+        let end = behind.find(|c: char| c == '.' || c.is_ascii_digit());
+        let (unit, behind) = behind.split_at(end.unwrap_or(behind.len()));
+        if unit.is_empty() {
+            return Err(InvalidDuration::MissingUnit(text.to_owned()));
+        }
+        let scale = nanoseconds(unit).ok_or_else(|| InvalidDuration::UnknownUnit {
+            unit: unit.to_owned(),
+            text: text.to_owned(),
+        })?;
+        sum = part(whole, fraction, scale)
+            .and_then(|part| sum.checked_add(part))
+            .filter(|sum| *sum <= i64::MIN.unsigned_abs())
+            .ok_or_else(malformed)?;
+        rest = behind;
+    }
+    i64::try_from(i128::from(sum) * sign).map_err(|_| malformed())
+}
+
+/// Splits off the digits at the beginning.
 fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
@@ -87,7 +98,7 @@ fn nanoseconds(unit: &str) -> Option<u64> {
     })
 }
 
-/// `whole.fraction` units; what is less than a nanosecond is dropped.
+/// Nanoseconds of `whole.fraction` units; fractions of a nanosecond are dropped.
 fn part(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
     let number: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     // More digits than these mean nothing in nanoseconds, whatever the unit.
@@ -182,6 +193,17 @@ mod tests {
         check_refused("1 m", r#"time: unknown unit " m" in duration "1 m""#);
         check_refused("3000000h", r#"time: invalid duration "3000000h""#);
         check_refused("99999999999999999999s", r#"time: invalid duration "99999999999999999999s""#);
+    }
+
+    #[test]
+    fn a_sign_is_read_where_it_is_allowed() {
+        assert_eq!(parse_go_duration("-1.5h"), Ok(-5_400_000_000_000));
+        assert_eq!(parse_go_duration("+1m"), Ok(60_000_000_000));
+        assert_eq!(parse_go_duration("-0"), Ok(0));
+        assert_eq!(parse_go_duration("-9223372036854775808ns"), Ok(i64::MIN));
+        for text in ["", "-", "+", "+-1s", "--1s", "9223372036854775808ns"] {
+            assert!(parse_go_duration(text).is_err(), "{text:?}");
+        }
     }
 
     #[test]

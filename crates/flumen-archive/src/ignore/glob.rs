@@ -1,6 +1,6 @@
 //! Patterns for one name, as Go's `path/filepath` matches them: `*`, `?`, `[a-z]`, `[^a-z]` and `\`.
 
-/// Whether the whole name fits. A pattern that is no pattern fits nothing.
+/// Returns whether the whole name fits. A malformed pattern fits nothing.
 ///
 /// A star is tried again only at the last one that was seen, so the time is bounded by the product of
 /// both lengths.
@@ -40,7 +40,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// How long the first element of a pattern is, and whether it fits a character.
+/// Returns the length of the first element of a pattern, and whether it fits a character.
 fn step(pattern: &[char], c: char) -> Option<(usize, bool)> {
     match pattern {
         ['?', ..] => Some((1, c != '/')),

@@ -1,26 +1,17 @@
-//! Which files of a tree stay out of an artifact, in the syntax of `.gitignore`.
+//! Rules for files that stay out of an archive, in the syntax of `.gitignore`.
 //!
-//! The rules are those of the Git library that Flux uses, where it and Git differ.
+//! They mean what they mean to the Git library that Flux uses, where it and Git differ.
+
+mod glob;
+mod source;
 
 use std::sync::Arc;
 
-use super::glob;
+pub use self::source::GIT_DIRECTORY;
 
-/// What Flux leaves out if nobody says otherwise: version control, pictures and archives.
-const DEFAULT: [&str; 12] = [
-    ".git/",
-    ".gitignore",
-    ".gitmodules",
-    ".gitattributes",
-    "*.jpg",
-    "*.jpeg",
-    "*.gif",
-    "*.png",
-    "*.wmv",
-    "*.flv",
-    "*.tar.gz",
-    "*.zip",
-];
+const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
+const PICTURES_AND_ARCHIVES: [&str; 8] =
+    ["*.jpg", "*.jpeg", "*.gif", "*.png", "*.wmv", "*.flv", "*.tar.gz", "*.zip"];
 
 /// Patterns, of which the last that fits decides.
 ///
@@ -32,9 +23,9 @@ pub struct Ignore {
 
 #[derive(Clone, Debug)]
 struct Pattern {
-    /// The directory below which it counts, by its names.
+    /// Names of the directory below which it counts.
     scope: Arc<[String]>,
-    /// The parts between slashes; one part fits a name at any depth.
+    /// Parts between slashes; a single part fits a name at any depth.
     parts: Vec<String>,
     /// `!`: takes files back in.
     includes: bool,
@@ -42,13 +33,14 @@ struct Pattern {
 }
 
 impl Default for Ignore {
+    /// Ignores what Flux leaves out of artifacts by default: version control, pictures and archives.
     fn default() -> Self {
-        Self::new(DEFAULT)
+        Self::new(VERSION_CONTROL.into_iter().chain(PICTURES_AND_ARCHIVES))
     }
 }
 
 impl Ignore {
-    /// Lines of patterns; blank ones and comments are skipped.
+    /// Rules of these lines; blank ones and comments are skipped.
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l str>) -> Self {
         let mut ignore = Self { patterns: Vec::new() };
         for text in lines {
@@ -58,29 +50,29 @@ impl Ignore {
     }
 
     /// Adds lines that win over those before. They count below a directory, given by its names.
-    pub fn add(&mut self, text: &str, scope: &[String]) {
+    fn add(&mut self, text: &str, scope: &[String]) {
         let scope = Arc::from(scope);
         let lines = text.lines();
         let lines = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
         self.patterns.extend(lines.map(|line| Pattern::new(line, Arc::clone(&scope))));
     }
 
-    /// Adds the patterns of another, which win over those before.
-    pub fn append(&mut self, other: Self) {
+    /// Adds other patterns, which win over those before.
+    fn append(&mut self, other: Self) {
         self.patterns.extend(other.patterns);
     }
 
-    pub const fn is_empty(&self) -> bool {
+    const fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether anything below what is ignored can be taken back in.
-    pub fn takes_back(&self) -> bool {
+    /// Returns whether a pattern can take back in what lies below something ignored.
+    pub(crate) fn takes_back(&self) -> bool {
         self.patterns.iter().any(|pattern| pattern.includes)
     }
 
-    /// Whether the file or directory at a path, given by its names, stays out.
-    pub fn ignores(&self, path: &[&str], is_directory: bool) -> bool {
+    /// Returns whether the file or directory at a path, given by its names, stays out.
+    pub(crate) fn ignores(&self, path: &[&str], is_directory: bool) -> bool {
         let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_directory));
         last.is_some_and(|pattern| !pattern.includes)
     }
@@ -118,7 +110,7 @@ impl Pattern {
     }
 }
 
-/// How many names are left behind a match of all parts; none if there is no match.
+/// Returns how many names are left behind a match of all parts; `None` without a match.
 fn match_parts(parts: &[String], path: &[&str]) -> Option<usize> {
     let mut names = path;
     let mut has_matched = false;
@@ -186,39 +178,5 @@ mod tests {
         assert!(ignore.ignores(&["a", "logo.png"], false));
         assert!(!ignore.ignores(&[".github"], true));
         assert!(!ignore.ignores(&["a.yaml"], false));
-    }
-
-    #[test]
-    fn patterns_fit_as_in_the_reference() {
-        let Some(shared) = flumen_testkit::shared_dir() else {
-            flumen_testkit::skip("ignore patterns", "no shared corpus");
-            return;
-        };
-        let cases =
-            std::fs::read_to_string(shared.join("corpus/flux/ignore.jsonl")).expect("corpus");
-        let mut checked = 0;
-        for line in cases.lines() {
-            let case: serde_json::Value = serde_json::from_str(line).expect("a case");
-            let input = &case["input"];
-            // What is left out in addition belongs to sources.
-            let (Some(rules), true) = (input["rules"].as_str(), input["mode"] == "rules") else {
-                continue;
-            };
-            let scope: Vec<String> =
-                serde_json::from_value(input["domain"].clone()).expect("a scope");
-            let path = input["path"].as_str().expect("a path");
-            let is_directory = input["dir"] == true;
-            let mut ignore = Ignore::new([]);
-            ignore.add(rules, &scope);
-            let names: Vec<&str> = path.split('/').collect();
-            assert_eq!(
-                serde_json::json!(ignore.ignores(&names, is_directory)),
-                case["expect"]["ignored"],
-                "{}: {rules:?} {path:?}",
-                case["id"]
-            );
-            checked += 1;
-        }
-        assert!(checked > 20, "only {checked} cases");
     }
 }
