@@ -3,8 +3,8 @@
 use std::fs;
 
 use flumen_api::{
-    ConditionStatus, ExternalArtifact, GitRepository, Kind, Kustomization, OciRepository, READY,
-    condition, definitions, read, set_condition, write,
+    ConditionStatus, Conditions, ExternalArtifact, GitRepository, Kind, Kustomization,
+    OciRepository, READY, condition, definitions, read, set_condition, write,
 };
 use flumen_testkit::KubeCluster;
 use jiff::Timestamp;
@@ -55,7 +55,7 @@ impl Fixture {
 
     /// Creates an object, says in its status that it is ready, and compares how it is listed, whatever its age.
     #[track_caller]
-    fn check<K: Kind>(&self, short_name: &str, spec: &Value, columns: &[&str], row: &[&str]) {
+    fn check<K: Conditions>(&self, short_name: &str, spec: &Value, columns: &[&str], row: &[&str]) {
         let object: K =
             read(&json!({"metadata": {"name": "one"}, "spec": spec})).expect("an object");
         let text = write(&object).expect("JSON").to_string();
