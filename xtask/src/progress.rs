@@ -3,11 +3,11 @@
 use std::{
     fmt::{Display, Write as _},
     io::{self, Write as _},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
 use crate::{Result, times::Times};
+use parking_lot::{Mutex, MutexGuard};
 
 /// How a line begins that reports a retry.
 const RETRIED: &str = "retried: ";
@@ -133,7 +133,7 @@ impl Progress {
     /// Prints the times, everything skipped or retried, and the summary. Returns an error if any step failed.
     pub(crate) fn finish(self) -> Result {
         let elapsed = self.begin.elapsed().as_secs();
-        let outcomes = self.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outcomes = self.outcomes.into_inner();
         say(&outcomes.times.table());
         outcomes.times.write(elapsed)?;
         for line in outcomes.skipped.iter().chain(&outcomes.retried) {
@@ -158,7 +158,7 @@ impl Progress {
 
     /// A panic while the lock is held leaves complete entries, so the lock stays usable.
     fn outcomes(&self) -> MutexGuard<'_, Outcomes> {
-        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.outcomes.lock()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock, PoisonError, RwLock, Weak},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use flumen_store::Store;
+use parking_lot::RwLock;
 
 use crate::{
     AdmissionPlugin, Answer, ApiError, Call, Catalog, Resource, Target,
@@ -115,7 +116,7 @@ impl Api {
 
     /// Serves what is defined now.
     pub(crate) fn refresh_catalog(&self) {
-        let mut catalog = self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        let mut catalog = self.inner.catalog.write();
         *catalog = Arc::new(catalog.with_custom(self.definitions().resources()));
     }
 
@@ -125,7 +126,7 @@ impl Api {
 
     /// What is served right now.
     pub fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.inner.catalog.read())
     }
 
     /// Waits until everything is on the disk and its file is closed. Whoever still has the server

@@ -3,12 +3,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use flumen_crd::Served;
 use flumen_store::Range;
 use futures_util::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::{
@@ -47,11 +48,11 @@ impl Definitions {
     }
 
     fn served(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Arc<Resource>>>> {
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
+        self.resources.lock()
     }
 
     fn ending(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ending.lock()
     }
 
     fn set(&self, name: &str, of: Vec<Arc<Resource>>) {

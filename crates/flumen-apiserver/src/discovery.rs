@@ -6,12 +6,13 @@ mod legacy;
 mod protobuf;
 mod versions;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::{
     HeaderValue, Method, Response,
     header::{ETAG, IF_NONE_MATCH, VARY},
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -142,7 +143,7 @@ impl Discovery {
     }
 
     fn made(&self, catalog: &Arc<Catalog>, form: Form, core: bool) -> Made {
-        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.made.lock();
         all.retain(|made| Arc::ptr_eq(&made.catalog, catalog));
         if let Some(made) = all.iter().find(|made| made.form == form && made.core == core) {
             return made.clone();

@@ -1,12 +1,10 @@
 //! Changes as watchers see them: written as text once, however many watch.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use flumen_store::{Event, Revision};
+use parking_lot::Mutex;
 
 use crate::ApiError;
 
@@ -39,7 +37,7 @@ pub(crate) struct LineKey {
 
 impl Fanout {
     pub(crate) fn of(&self, event: &Arc<Event>) -> Arc<Change> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         let key = (event.revision, Arc::clone(&event.key));
         let change = recent.entry(key).or_insert_with(|| Arc::new(Change::new(event)));
         let change = Arc::clone(change);
@@ -61,7 +59,7 @@ impl Change {
         key: LineKey,
         make: impl FnOnce() -> Result<Bytes, ApiError>,
     ) -> Result<Bytes, ApiError> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         if let Some((_, line)) = lines.iter().find(|(known, _)| *known == key) {
             return Ok(line.clone());
         }

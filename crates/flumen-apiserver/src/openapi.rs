@@ -9,7 +9,7 @@ mod schemas;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use http::{
     HeaderValue, Response, StatusCode,
     header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, VARY},
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -134,7 +135,7 @@ impl OpenApi {
         key: &str,
         make: impl FnOnce() -> Option<Vec<u8>>,
     ) -> Option<Document> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock();
         if made.as_ref().is_none_or(|made| !Arc::ptr_eq(&made.catalog, catalog)) {
             *made = Some(Made { catalog: Arc::clone(catalog), documents: BTreeMap::new() });
         }

@@ -6,10 +6,11 @@ mod range;
 use std::{
     collections::BTreeSet,
     net::{IpAddr, Ipv4Addr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use flumen_fields::{FieldError, Path};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 pub use self::range::ServiceRange;
@@ -101,8 +102,8 @@ impl Allocations {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Taken> {
+        self.taken.lock()
     }
 
     /// Gives a service what it asks for and what it needs.

@@ -13,11 +13,12 @@
 //! one, and shrinking does the same, so a run that dies in between leaves an inventory that names
 //! too much, never too little.
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::collections::BTreeMap;
 
 use flumen_kube::{Cluster, DeleteOptions, ListOptions, ObjectName, Resource};
 use flumen_object::{Gvk, ObjectId};
 use flumen_yaml::{Entry as Field, Map, Node, Pos, Text, Value};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entry, Error, InventoryStore, Owner, Recorded, Seen};
@@ -163,8 +164,8 @@ impl<C: Cluster> ConfigMapStore<C> {
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {
-        self.versions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.versions.lock()
     }
 }
 

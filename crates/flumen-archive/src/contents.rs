@@ -9,10 +9,11 @@ use std::{
     fmt,
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use flumen_fs::{Bounds, Entry, EntryKind, FsError, MAX_FILE_SIZE, Tree, clean};
+use parking_lot::Mutex;
 
 use crate::{FileEntry, Sink};
 
@@ -142,7 +143,7 @@ impl<F> ContentsTree<F> {
         F: Read + Seek,
     {
         // Each reader goes to its place first, wherever one that failed has stopped.
-        let mut file = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.bytes.lock();
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
         file.read_exact(&mut bytes)?;

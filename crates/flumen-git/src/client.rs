@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     tree::Contents,
     url::Address,
 };
+use parking_lot::Mutex;
 
 /// Reaches repositories in one way: with the same credentials, within the same limits.
 #[derive(Debug)]
@@ -111,7 +112,7 @@ impl Client {
     }
 
     pub(crate) fn http(&self) -> Result<Arc<Http>, Error> {
-        let mut http = self.http.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut http = self.http.lock();
         if let Some(http) = &*http {
             return Ok(Arc::clone(http));
         }

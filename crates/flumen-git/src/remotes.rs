@@ -3,11 +3,12 @@
 use std::{
     collections::HashMap,
     rc::Rc,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use flumen_fs::{RemoteError, RemoteTree, RemoteTrees, RepositoryRequest};
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::header::HeaderMap;
 
 use crate::{
@@ -50,7 +51,7 @@ impl Remotes {
 
     /// One thing is fetched at a time: whoever asks for the same in the meantime finds it here.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn fetch_repository(

@@ -8,12 +8,13 @@ mod known_hosts;
 mod pipe;
 mod tunnel;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gix::protocol::transport::{
     Protocol,
     client::{blocking_io::Transport, git},
 };
+use parking_lot::Mutex;
 use russh::{
     client::{self, Config, Handle, Handler},
     keys::{
@@ -82,7 +83,7 @@ async fn open(
     let _ = stream.set_nodelay(true);
     let connected = client::connect_stream(Arc::new(config), stream, check).await;
     let mut handle = connected.map_err(|error| {
-        let shown = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let shown = refused.lock().take();
         let host = url.known_as();
         match shown {
             Some((Verdict::Revoked, kind)) => Error::RevokedHost { host, kind },
@@ -142,7 +143,7 @@ impl Handler for HostCheck {
         if verdict == Verdict::Known {
             return Ok(true);
         }
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some((verdict, kind));
+        *self.refused.lock() = Some((verdict, kind));
         Ok(false)
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     fmt, io,
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use flumen_fs::{Bounds, FsError, MAX_FILE_SIZE, Tree, clean};
@@ -11,6 +11,7 @@ use gix::{
     ObjectId,
     objs::{Kind, TreeRefIter, tree::EntryKind},
 };
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 use crate::{error::chain, objects::Objects};
@@ -146,7 +147,7 @@ impl GitTree {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Whether a path below the root is selected, or leads to what is.

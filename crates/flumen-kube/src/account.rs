@@ -1,11 +1,9 @@
 //! How often the server was asked, and what it answered.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use http::Method;
+use parking_lot::Mutex;
 
 /// Requests that are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,10 +21,10 @@ impl Account {
         let known = ["GET", "PATCH", "POST", "PUT", "DELETE"];
         let method = known.into_iter().find(|known| method.as_str() == *known);
         let asked = Asked { method: method.unwrap_or("OTHER"), code };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(asked).or_default() += 1;
+        *self.0.lock().entry(asked).or_default() += 1;
     }
 
     pub(crate) fn read(&self) -> BTreeMap<Asked, u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }

@@ -15,12 +15,13 @@ mod repository;
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use flumen_fs::{Bounds, FsError, RemoteTrees, Tree, clean, printable};
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 use self::remote::NoFile;
@@ -101,7 +102,7 @@ struct Shared {
 
 impl Shared {
     fn record(&self, source: RemoteSource) {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).push(source);
+        self.used.lock().push(source);
     }
 }
 
@@ -186,7 +187,7 @@ impl Loader {
 
     /// What the build has fetched so far, in order.
     pub(crate) fn remote_sources(&self) -> MutexGuard<'_, Vec<RemoteSource>> {
-        self.files.shared.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.shared.used.lock()
     }
 
     /// Reads a file named in the kustomization.
@@ -332,7 +333,7 @@ impl Loader {
     }
 
     fn cache(&self) -> MutexGuard<'_, FxHashMap<PathBuf, (Arc<Path>, File)>> {
-        self.files.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.cache.lock()
     }
 
     /// A directory above one that is being built would contain it again.

@@ -10,13 +10,14 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use flumen_fs::{Bounds, FsError, Tree};
 use flumen_oci::{Algorithm, Digest, Hasher};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 /// A tree that remembers what was asked, and that stops answering when it is told to.
@@ -50,7 +51,7 @@ impl RecordingTree {
 
     /// All questions so far, in a fixed order.
     pub(crate) fn answers(&self) -> Vec<Answer> {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.answers.lock();
         let answer = |(question, answer): (&Question, &Digest)| Answer {
             question: question.clone(),
             answer: answer.clone(),
@@ -60,7 +61,7 @@ impl RecordingTree {
 
     fn record(&self, question: Question, result: &Result<impl Content, FsError>) {
         let answer = digest(result);
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(question, answer);
+        self.answers.lock().insert(question, answer);
     }
 
     fn check_running(&self, path: &Path) -> Result<(), FsError> {

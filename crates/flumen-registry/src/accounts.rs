@@ -8,11 +8,12 @@ use std::{
     collections::{BTreeMap, HashSet},
     fmt, fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use aws_lc_rs::{constant_time, digest, hmac, rand::SystemRandom};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::{Error, Result};
@@ -149,8 +150,8 @@ impl Memory {
         Ok(Self { key, right: Mutex::default(), checks: Semaphore::new(CHECKS) })
     }
 
-    fn right(&self) -> std::sync::MutexGuard<'_, HashSet<Vec<u8>>> {
-        self.right.lock().unwrap_or_else(PoisonError::into_inner)
+    fn right(&self) -> parking_lot::MutexGuard<'_, HashSet<Vec<u8>>> {
+        self.right.lock()
     }
 }
 

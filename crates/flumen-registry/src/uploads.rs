@@ -6,11 +6,12 @@
 use std::{
     collections::HashMap,
     io::{self, Read as _, Seek as _, Write as _},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::{NamedTempFile, TempPath};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -91,7 +92,7 @@ impl Uploads {
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, Session>> {
         // A panic while the map was held cannot leave it half changed.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 
     /// Begins an upload and returns the name under which it is continued.

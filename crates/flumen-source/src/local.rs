@@ -7,7 +7,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use flumen_fs::DiskTree;
 use flumen_git::{GitReference, WorkTree};
 use flumen_oci::Digest;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
@@ -96,7 +97,7 @@ impl LocalSource {
         else {
             return Ok(None);
         };
-        let mut known = self.committed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.committed.lock();
         let committed = match known.take() {
             Some(known)
                 if known.id == head.commit && known.spec_ignore.as_deref() == spec_ignore =>

@@ -25,13 +25,14 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::SystemTime,
 };
 
 use flumen_archive::{ArchiveWriter, Budget, Contents, Files, Gzip, Ignore, pack_tree};
 use flumen_fs::Tree;
 use flumen_oci::{Algorithm, Digest};
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 pub use self::{
@@ -404,7 +405,7 @@ impl Storage {
 
     fn index(&self) -> MutexGuard<'_, Index> {
         // What it says is checked against the file system before anything relies on it.
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        self.index.lock()
     }
 }
 

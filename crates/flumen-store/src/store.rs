@@ -1,11 +1,8 @@
 //! The store as others use it.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
-    thread::JoinHandle,
-};
+use std::{path::Path, sync::Arc, thread::JoinHandle};
 
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -149,14 +146,14 @@ impl Shared {
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+        self.state.read()
     }
 
     pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+        self.state.write()
     }
 
     pub(crate) fn watchers(&self) -> MutexGuard<'_, Watchers> {
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watchers.lock()
     }
 }

@@ -29,12 +29,13 @@ use std::{
     path::Path,
     process::{Command, Stdio},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
 };
 
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 pub use self::repository::GitRepository;
@@ -126,8 +127,8 @@ impl Drop for GitServer {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> parking_lot::MutexGuard<'_, T> {
+    mutex.lock()
 }
 
 /// Variables by which Git itself, in a hook or a rebase that runs the tests, names the repository it works on.

@@ -7,9 +7,9 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     ops::Range,
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 /// Below what systems give to outgoing connections and to listeners on port 0, so that neither takes the port
 /// before the server does, or while it restarts.
 const PORTS: Range<u16> = 12_000..30_000;
@@ -18,7 +18,7 @@ const PORTS: Range<u16> = 12_000..30_000;
 pub fn free_port() -> io::Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     // Held until the choice is made, so that no test sees the listener by which another one looks.
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut given = GIVEN.lock();
     let random = RandomState::new();
     let free = (0..PORTS.len()).find_map(|attempt| {
         let choice = random.hash_one(attempt) % u64::try_from(PORTS.len()).ok()?;

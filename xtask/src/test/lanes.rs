@@ -3,12 +3,9 @@
 //! A lane is a list of tasks and a number of workers that take them in order. Tasks that compute share one lane
 //! with a worker for each processor. Tasks that mostly wait for servers have a lane of their own beside it.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-    thread,
-};
+use std::{collections::VecDeque, thread};
 
+use parking_lot::Mutex;
 /// Work that runs once, on any thread.
 pub(super) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 
@@ -23,11 +20,11 @@ impl<'a> Lane<'a> {
     }
 
     pub(super) fn add(&mut self, task: impl FnOnce() + Send + 'a) {
-        self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(task));
+        self.tasks.get_mut().push_back(Box::new(task));
     }
 
     fn take(&self) -> Option<Task<'a>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.tasks.lock().pop_front()
     }
 }
 
@@ -65,9 +62,9 @@ mod tests {
         }
         for number in 0..3 {
             let order = &order;
-            first.add(move || order.lock().expect("no panic").push(number));
+            first.add(move || order.lock().push(number));
         }
         run(&[first, second]);
-        assert_eq!(order.into_inner().expect("no panic"), [0, 1, 2]);
+        assert_eq!(order.into_inner(), [0, 1, 2]);
     }
 }

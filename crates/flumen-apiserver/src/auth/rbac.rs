@@ -5,10 +5,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
+    sync::Arc,
 };
 
 use flumen_store::WatchError;
+use parking_lot::{RwLock, RwLockWriteGuard};
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
@@ -138,7 +139,7 @@ impl Rbac {
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Index> {
-        self.index.write().unwrap_or_else(PoisonError::into_inner)
+        self.index.write()
     }
 
     /// Why a request is allowed; if it is not, what kept the question from being answered fully.
@@ -176,7 +177,7 @@ impl Rbac {
         namespace: &str,
     ) -> Result<Arc<[Rule]>, ApiError> {
         let key = role.key(namespace);
-        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        let index = self.index.read();
         let found = index.roles.get(&key).cloned();
         found.ok_or_else(|| ApiError::not_found(GROUP, resource_of(&key), &key.1))
     }
@@ -189,7 +190,7 @@ impl Rbac {
         problems: &mut Vec<String>,
         mut enough: impl FnMut(&Rule) -> bool,
     ) -> Option<String> {
-        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        let index = self.index.read();
         let places = if namespace.is_empty() { vec![""] } else { vec!["", namespace] };
         for place in places {
             let subjects = std::iter::once(user_key(&user.name))

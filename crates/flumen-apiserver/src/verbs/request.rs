@@ -1,11 +1,12 @@
 //! A call on its way through the server.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicBool, Ordering},
 };
 
 use flumen_kinds::Traces;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::{
@@ -56,7 +57,7 @@ impl<'a> Request<'a> {
     /// Said once, however often it comes up.
     pub(crate) fn warn(&self, warning: impl Into<String>) {
         let warning = warning.into();
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -99,7 +100,7 @@ impl<'a> Request<'a> {
     }
 
     fn traces(&self) -> MutexGuard<'_, Traces> {
-        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
+        self.traces.lock()
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ApiError {
@@ -140,6 +141,6 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.warnings.lock())
     }
 }

@@ -24,16 +24,14 @@ use std::{
     collections::BTreeMap,
     env,
     io::{self, Write as _},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
 use flumen_apiserver::ApiOptions;
 use flumen_testkit::{KubeCluster, KubeProxy, PATIENCE};
 use futures_util::{StreamExt as _, stream};
+use parking_lot::Mutex;
 
 use self::{
     kinds::Kind,
@@ -88,7 +86,7 @@ async fn random_sequences_are_answered_as_by_the_real_server() {
         .await;
 
     let operations = pair.sent.load(Ordering::Relaxed);
-    let known = pair.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let known = pair.known.lock().clone();
     let summary = format!(
         "differential: {count} sequences from seed {first}, {operations} operations, {} differ; known: {known:?}\n",
         found.len(),

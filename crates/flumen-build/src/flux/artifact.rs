@@ -5,10 +5,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use flumen_fs::{Bounds, FsError, Tree, clean};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{BuildError, Reads, Stage};
 
@@ -51,7 +52,7 @@ impl ArtifactTree {
     }
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reads.lock()
     }
 
     /// The path below the root, or that it leads out. Nothing is asked about what is outside.

@@ -2,13 +2,13 @@
 
 use std::{
     io::{IsTerminal as _, stderr},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use flumen_apply::{Action, Pending, Progress, Report};
 use flumen_object::ObjectId;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::{
@@ -67,7 +67,7 @@ impl<'a> RunReport<'a> {
 
     /// Ends the display; an error when not every line could be printed.
     pub(crate) fn finish(self) -> Result<(), CommandError> {
-        let said = self.said.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let said = self.said.into_inner();
         said.failure.map_or(Ok(()), Err)
     }
 
@@ -94,7 +94,7 @@ impl<'a> RunReport<'a> {
     }
 
     fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+        self.said.lock()
     }
 
     fn waiting(&self, pending: &[Pending]) {

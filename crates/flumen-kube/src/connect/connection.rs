@@ -1,10 +1,6 @@
 //! Connections: from a request to the beginning of its answer.
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
@@ -26,6 +22,7 @@ use hyper_util::{
     },
     rt::{TokioExecutor, TokioTimer},
 };
+use parking_lot::Mutex;
 use rustls::{
     ClientConfig,
     client::Resumption,
@@ -106,7 +103,7 @@ impl Http {
     /// The pool for this client certificate. The server identifies a connection by its certificate, so a
     /// new certificate needs new connections.
     fn connections(&self, certificate: &Certificate) -> Sender {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock();
         let is_same = match (certificate, &pool.certificate) {
             (Some(new), Some(old)) => new.cert == old.cert,
             (new, old) => new.is_none() && old.is_none(),

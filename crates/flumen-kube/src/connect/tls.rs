@@ -1,11 +1,8 @@
 //! TLS: which servers are trusted.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use rustls::{
     ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
     client::{
@@ -94,7 +91,7 @@ impl FileVerifier {
 
     /// Keeps the last authorities if the file cannot be read.
     fn current(&self) -> Arc<WebPkiServerVerifier> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.1.elapsed() >= RELOAD_INTERVAL {
             let read = by_authority(&Pem::File(self.path.clone()), &self.provider);
             *last = (read.unwrap_or_else(|_| last.0.clone()), Instant::now());

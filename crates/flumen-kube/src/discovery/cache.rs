@@ -1,10 +1,8 @@
 //! What is known of kinds, and since when.
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::RwLock;
 use tokio::{
     sync::{Mutex, MutexGuard},
     time::Instant,
@@ -24,12 +22,12 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(super) fn current(&self) -> Option<Arc<Kinds>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.as_ref().map(|(kinds, _)| kinds.clone())
     }
 
     pub(super) fn is_fresh(&self) -> bool {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.as_ref().is_some_and(|(_, since)| since.elapsed() < FRESH)
     }
 
@@ -39,11 +37,11 @@ impl Cache {
 
     pub(super) fn store(&self, kinds: &Arc<Kinds>) {
         let known = Some((kinds.clone(), Instant::now()));
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.known.write() = known;
     }
 
     pub(crate) fn forget(&self) {
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.known.write() = None;
     }
 }
 

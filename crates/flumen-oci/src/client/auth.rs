@@ -1,11 +1,8 @@
 //! Convincing a registry: passwords and tokens.
 
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, path::PathBuf};
 
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderValue},
@@ -196,5 +193,5 @@ fn scopes<'a>(scope: &'a Scope, asked: Option<&'a str>) -> Vec<&'a str> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that holds these locks can leave the data half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -7,11 +7,12 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
 };
 
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use crate::{Digest, Repository, Result};
@@ -112,6 +113,6 @@ impl Experience {
 /// The value for `key`, made if it is missing.
 fn entry<K: std::hash::Hash + Eq, V: Default>(map: &Mutex<HashMap<K, Arc<V>>>, key: K) -> Arc<V> {
     // A map is whole whatever happens to those who use it.
-    let mut map = map.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut map = map.lock();
     Arc::clone(map.entry(key).or_default())
 }

@@ -9,9 +9,10 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::{
@@ -153,7 +154,7 @@ impl Archive {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Every change is one step, so what a panicking thread left behind is whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn draft<'a>(&self, state: &'a mut State) -> Result<&'a mut Draft> {

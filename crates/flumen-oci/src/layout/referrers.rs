@@ -3,16 +3,14 @@
 //! A layout has no such list, so manifests are asked for their subject. Content never changes, so
 //! each is asked once.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     Shared,
     index::{Entry, LayoutIndex},
 };
 use crate::{Descriptor, Digest, Document, RawManifest, Result, Target, referrer};
+use parking_lot::{Mutex, MutexGuard};
 
 /// What is known about manifests that have been asked.
 #[derive(Debug, Default)]
@@ -103,5 +101,5 @@ impl Shared {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is in there is whole whatever happens to those who use it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

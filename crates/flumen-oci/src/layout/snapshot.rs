@@ -3,13 +3,10 @@
 //! An index has tens of thousands of entries in a large layout, and every operation looks something up
 //! in it. It is read again only when its file is another one.
 
-use std::{
-    fs::Metadata,
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{fs::Metadata, sync::Arc, time::SystemTime};
 
 use super::index::LayoutIndex;
+use parking_lot::Mutex;
 
 #[derive(Debug, Default)]
 pub(super) struct Snapshot(Mutex<Option<(Stamp, Arc<LayoutIndex>)>>);
@@ -26,7 +23,7 @@ struct Stamp {
 impl Snapshot {
     /// What is known about the file that `metadata` describes.
     pub(super) fn get(&self, metadata: &Metadata) -> Option<Arc<LayoutIndex>> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.0.lock();
         last.as_ref().filter(|(stamp, _)| *stamp == Stamp::of(metadata)).map(|(_, i)| Arc::clone(i))
     }
 
@@ -34,8 +31,7 @@ impl Snapshot {
     /// in between is noticed.
     pub(super) fn set(&self, metadata: &Metadata, index: LayoutIndex) -> Arc<LayoutIndex> {
         let index = Arc::new(index);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((Stamp::of(metadata), Arc::clone(&index)));
+        *self.0.lock() = Some((Stamp::of(metadata), Arc::clone(&index)));
         index
     }
 }

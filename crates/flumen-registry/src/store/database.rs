@@ -7,9 +7,9 @@ use std::{
     fs::File,
     io,
     path::{Path, PathBuf},
-    sync::{PoisonError, RwLock},
 };
 
+use parking_lot::RwLock;
 use redb::{Database as Redb, ReadableDatabase as _, WriteTransaction};
 
 use super::{
@@ -56,7 +56,7 @@ impl Database {
         &self,
         query: impl FnOnce(&View) -> Result<T, redb::Error>,
     ) -> Result<T, redb::Error> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.read();
         query(&View::new(state.database()?.begin_read()?))
     }
 
@@ -65,7 +65,7 @@ impl Database {
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<T, E>,
     ) -> Result<T, E> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.read();
         let transaction = state.database()?.begin_write().map_err(redb::Error::from)?;
         let result = work(&transaction)?;
         transaction.commit().map_err(redb::Error::from)?;
@@ -74,7 +74,7 @@ impl Database {
 
     /// Returns to the last commit. Waits for readers to end.
     pub(super) fn reopen(&self) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         if matches!(*state, State::Closed) {
             return;
         }
@@ -87,7 +87,7 @@ impl Database {
 
     /// Releases the file for good. Waits for readers and for the commit under way.
     pub(super) fn close(&self) {
-        *self.state.write().unwrap_or_else(PoisonError::into_inner) = State::Closed;
+        *self.state.write() = State::Closed;
     }
 }
 

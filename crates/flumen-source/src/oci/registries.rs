@@ -1,14 +1,12 @@
 //! Registries that sources have in common, so that connections and tokens are shared.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
 
 use flumen_oci::{
     Algorithm, Digest, Hasher,
     client::{ClientOptions, Registry},
 };
+use parking_lot::Mutex;
 
 use super::{Request, SecretData};
 
@@ -28,11 +26,11 @@ impl Registries {
         options: &ClientOptions,
     ) -> Result<Registry, flumen_oci::Error> {
         let key = key(host, request, options);
-        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = self.0.lock().get(&key) {
             return Ok(known.clone());
         }
         let registry = Registry::new(host, options)?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= MAX_REGISTRIES {
             known.clear();
         }
@@ -95,7 +93,7 @@ mod tests {
             let timeouts = Timeouts { idle, ..Timeouts::default() };
             let options = ClientOptions { timeouts, ..ClientOptions::default() };
             registries.get("a.example.com", &request, &options).expect("a registry");
-            registries.0.lock().expect("not poisoned").len()
+            registries.0.lock().len()
         };
         assert_eq!([open(1), open(1), open(2)], [1, 1, 2]);
     }

@@ -5,13 +5,14 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use flumen_archive::{
     Budget, Contents, ContentsIndex, ContentsTree, Meter, Rules, UnpackOptions, unpack,
 };
 use flumen_oci::{Digest, Hasher};
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
 
 use super::{StorageError, at};
@@ -112,7 +113,7 @@ impl io::Read for Hashing {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic leaves at most a file in `temp`, and a slot that says nothing.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 #[cfg(test)]

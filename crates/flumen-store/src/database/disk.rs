@@ -1,10 +1,8 @@
 //! A disk for tests that fills up, fails and loses power.
 
-use std::{
-    io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{io, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use redb::StorageBackend;
 
 use super::{Content, Database, builder, prepare};
@@ -75,7 +73,7 @@ impl Disk {
     }
 
     fn device(&self) -> MutexGuard<'_, Device> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

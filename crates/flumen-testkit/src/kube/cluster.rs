@@ -5,13 +5,14 @@ use std::{
     io::{self, ErrorKind, Write as _},
     path::PathBuf,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::Method;
 use tempfile::{NamedTempFile, TempDir};
 
@@ -244,7 +245,7 @@ impl KubeCluster {
     }
 
     fn servers(&self) -> MutexGuard<'_, Servers> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.servers.lock()
     }
 
     fn write_kubeconfig(&self, name: &str, user: &User<'_>) -> io::Result<PathBuf> {

@@ -3,12 +3,10 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
@@ -97,7 +95,7 @@ impl Pair {
     }
 
     fn count(&self, reason: &'static str) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         *known.entry(reason).or_default() += 1;
     }
 

@@ -1,16 +1,13 @@
 //! Opens the places of copies: each host and each layout once, with the credentials of its side.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use flumen_oci::{
     Form, Location, OnDisk, Reference, Repository,
     client::{ClientOptions, Credentials, Registry},
     layout::Layout,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{CommandError, Failure};
 
@@ -116,7 +113,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use http::HeaderValue;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::{bearer, unusable};
@@ -30,7 +30,7 @@ impl TokenFile {
     /// Returns the last token if the file is gone or empty: some programs remove it after the start to
     /// limit exposure.
     pub(super) fn current(&self) -> HeaderValue {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.1.elapsed() >= RELOAD_INTERVAL {
             *last = (read(&self.path).unwrap_or_else(|_| last.0.clone()), Instant::now());
         }

@@ -1,12 +1,10 @@
 //! An HTTP server that answers from a script, for what a real server does only after hours or when broken.
 
-use std::{
-    io::Write as _,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io::Write as _, sync::Arc};
 
 use flate2::{Compression, write::GzEncoder};
 use flumen_kube::{Client, ConnectOptions};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::{TcpListener, TcpStream},
@@ -87,7 +85,7 @@ impl Scripted {
 
     /// What all requests so far started with.
     pub(crate) fn heads(&self) -> Vec<Head> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -107,7 +105,7 @@ async fn serve(
             Ok(_) if line.trim().is_empty() => {
                 let request = std::mem::take(&mut head);
                 let (earlier, (status, body)) = {
-                    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut seen = seen.lock();
                     seen.push(request.clone());
                     (seen.len() - 1, script(request.line(), seen.len() - 1))
                 };

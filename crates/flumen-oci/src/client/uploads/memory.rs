@@ -2,12 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use parking_lot::Mutex;
 use reqwest::Url;
 
 use crate::Digest;
@@ -41,14 +39,14 @@ impl UploadMemory {
     }
 
     pub(super) fn keep_started(&self, repository: &str, digest: &Digest, location: Url) {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = self.started.lock();
         if started.len() < MAX_STARTED {
             started.insert((repository.to_owned(), digest.clone()), location);
         }
     }
 
     pub(super) fn take_started(&self, repository: &str, digest: &Digest) -> Option<Url> {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = self.started.lock();
         if started.is_empty() {
             return None;
         }

@@ -3,13 +3,14 @@
 use std::{
     pin::pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _, stream};
+use parking_lot::Mutex;
 use reqwest::Response;
 use thiserror::Error;
 
@@ -61,8 +62,7 @@ impl Outgoing {
             match pieces.next().await {
                 Ok(piece) => Ok(piece.map(|piece| (piece, pieces))),
                 Err(fault) => {
-                    *pieces.outgoing.fault.lock().unwrap_or_else(PoisonError::into_inner) =
-                        Some(fault);
+                    *pieces.outgoing.fault.lock() = Some(fault);
                     Err(BrokenOff)
                 }
             }
@@ -84,7 +84,7 @@ impl Outgoing {
             let patience =
                 if is_complete { timeouts.commit } else { timeouts.idle * PATIENCE_FACTOR };
             if let Ok(answer) = tokio::time::timeout(patience, &mut upload).await {
-                let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let fault = self.fault.lock().take();
                 return fault.map_or(answer, Err);
             }
             let has_moved =
