@@ -148,7 +148,8 @@ impl KubeCluster {
     /// # Panics
     /// When the API server does not make it.
     pub fn fresh_namespace(&self) -> String {
-        let name = format!("test-{}", self.namespaces.fetch_add(1, Ordering::Relaxed));
+        // Lists over several namespaces are in the order of names, here that of creation.
+        let name = format!("test-{:03}", self.namespaces.fetch_add(1, Ordering::Relaxed));
         let namespace =
             format!(r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}}}}"#);
         let (status, answer) = self
