@@ -14,7 +14,7 @@ const MAX_HELD: usize = 8 << 20;
 
 /// Files for a directory.
 ///
-/// What is small stays in memory until [`Directory::settle`]: creating ten thousand files, only to
+/// Small files stay in memory until [`Directory::settle`]: creating ten thousand files, only to
 /// find that the next entry is refused, would cost seconds.
 #[derive(Debug)]
 pub struct Directory {

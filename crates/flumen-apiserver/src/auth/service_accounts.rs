@@ -14,7 +14,7 @@ const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 
-/// Who signs tokens of service accounts, and for whom they are if they do not say.
+/// Issuer of service account tokens, and their default audience.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
 pub(crate) const ACCOUNTS: ResourceName<'static> = ResourceName::new("", "v1", "serviceaccounts");

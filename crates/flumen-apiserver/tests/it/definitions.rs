@@ -96,7 +96,7 @@ async fn nothing_is_created_for_a_definition_that_went_meanwhile() {
     assert_eq!(server.get(widgets).await.json()["items"], json!([]));
 }
 
-/// Bindings of pods are no objects; those of somebody else are.
+/// Only bindings of pods are no objects; a custom kind of that name is stored.
 #[tokio::test]
 async fn a_custom_kind_may_be_called_bindings() {
     let client = start().await;

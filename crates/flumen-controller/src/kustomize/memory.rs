@@ -1,4 +1,4 @@
-//! What is remembered from one reconciliation to the next, so that nothing is done twice.
+//! Memory of the last successful reconciliation, so that nothing is done twice.
 //!
 //! The inventory is noted on disk, too, for the next process: a line for each object with its id, its version and the two
 //! digests that show whether it has changed. Losing any of it costs a few requests and nothing else.
